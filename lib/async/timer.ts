@@ -14,6 +14,24 @@ export function after(ms: number, action: () => void, unref?: 'unref'): Dispose 
   return () => clearTimeout(timer);
 }
 
+/**
+ * Calls `action` in two turns of the event loop, unless disposed before. By then, what lay in the sockets has been read:
+ * after a stall of this process, timers come before it.
+ */
+export function afterReading(action: () => void): Dispose {
+  let turn = setImmediate(() => (turn = setImmediate(action)));
+  return () => clearImmediate(turn);
+}
+
+/**
+ * Calls `action` after `ms`, and after reading, unless disposed before. For limits after which a server is judged by
+ * its silence.
+ */
+export function afterSilence(ms: number, action: () => void): Dispose {
+  let cancel = after(ms, () => (cancel = afterReading(action)));
+  return () => cancel();
+}
+
 /** Resolves after `ms`, or rejects with `signal.reason`. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

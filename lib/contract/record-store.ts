@@ -70,8 +70,8 @@ export interface RecordStore {
    */
   list(name: string): Promise<readonly string[]>;
   /**
-   * Applies all changes or none. Resolves with what is known to have happened. If the reply is lost, the result is
-   * found out.
+   * Applies all changes or none, and once: others may undo them meanwhile, so that their conditions hold again. Resolves
+   * with what is known to have happened. If the reply is lost, the result is found out.
    * @throws LockUnavailableError, also when the result cannot be found out, because others have since written the same
    *   records or records beside them; LockConfigurationError
    */

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { LockConfigurationError } from '../contract/errors.js';
 import { checkKey } from '../contract/key.js';
-import { checkChanges, UNCHANGED } from '../contract/record-store.js';
+import { checkChanges } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
-import { RefusedError } from './client/etcd-error.js';
 import { rangeBelow } from './session/etcd-keys.js';
-import type { Doubt, EtcdSession } from './session/etcd-session.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
 import { inSession } from './session/in-session.js';
+import { KeyWriting, readKeys } from './session/key-writing.js';
+import type { KeyChange } from './session/key-writing.js';
 import { MOST_OPERATIONS } from './session/outbox.js';
-import { unknownResult } from './session/unknown-result.js';
-import type { Op } from './wire/requests.js';
 import type { KeyValue } from './wire/responses.js';
 
 /** One operation is left for the transaction around a write. */
@@ -43,7 +41,11 @@ export class EtcdRecords implements RecordStore {
     const [first] = names;
     if (first === undefined) return [];
     const found = await inSession(this.#sessions, { key: first, wait: false }, (session, signal) =>
-      this.#find(session, names, signal),
+      readKeys(
+        session,
+        names.map((name) => this.#keyOf(name)),
+        signal,
+      ),
     );
     return names.map((name, place) => recordOf(name, found[place]));
   }
@@ -78,66 +80,15 @@ export class EtcdRecords implements RecordStore {
       throw new LockConfigurationError(text, { key: first.name });
     }
     const id = randomUUID();
-    const doubt = { isSo: false };
-    return inSession(this.#sessions, { key: first.name, wait: false }, (session, signal) =>
-      this.#write(session, changes, { id, doubt, signal }),
+    const writing = new KeyWriting(
+      first.name,
+      changes.map((change) => keyChangeOf(change, this.#keyOf(change.name), id)),
     );
-  }
-
-  async #write(
-    session: EtcdSession,
-    changes: readonly RecordChange[],
-    { id, doubt, signal }: { id: string; doubt: Doubt; signal: AbortSignal },
-  ): Promise<RecordWrite> {
-    const names = changes.map(({ name }) => name);
-    for (;;) {
-      const found = await this.#find(session, names, signal);
-      if (doubt.isSo) {
-        const written = writtenBy(id, changes, found);
-        if (written) return written;
-      }
-      const conflict = changes.find(({ ifVersion }, place) => !isMet(ifVersion, found[place]));
-      // A conflicting record may be younger than the write whose answer was lost.
-      if (doubt.isSo && (conflict || !isSure(changes))) throw unknownResult(names[0] ?? '', 'the write was applied');
-      if (conflict) return { isApplied: false, conflict: conflict.name };
-      const stored = changes.map(({ value }, place) => storedOf(value, id, found[place]));
-      const keys = names.map((name) => this.#keyOf(name));
-      const answer = await session.change(
-        {
-          about: keys,
-          compare: keys.map((key, place) => ({
-            key,
-            property: 'modified',
-            is: 'equal',
-            than: found[place]?.modified ?? 0,
-          })),
-          success: changes.flatMap(({ value }, place) => opOf(keys[place] ?? '', value, stored[place])),
-          failure: [],
-        },
-        { signal, doubt },
-      );
-      if (answer.isMet) return { isApplied: true, records: recordsOf(changes, found, stored) };
-    }
-  }
-
-  /** Reads keys as of one moment. */
-  async #find(
-    session: EtcdSession,
-    names: readonly string[],
-    signal: AbortSignal,
-  ): Promise<readonly (KeyValue | undefined)[]> {
-    for (;;) {
-      try {
-        return await findAtOnce(
-          session,
-          names.map((name) => this.#keyOf(name)),
-          signal,
-        );
-      } catch (error) {
-        // A server that is behind, or that has compacted between two parts of the read.
-        if (!(error instanceof RefusedError && (error.isFuture || error.isCompacted))) throw error;
-      }
-    }
+    const write = await inSession(this.#sessions, { key: first.name, wait: false }, (session, signal) =>
+      writing.on(session, signal),
+    );
+    if ('conflict' in write) return { isApplied: false, conflict: changes[write.conflict]?.name ?? '' };
+    return { isApplied: true, records: recordsOf(changes, write.found, write.values) };
   }
 
   #keyOf(name: string): string {
@@ -145,81 +96,44 @@ export class EtcdRecords implements RecordStore {
   }
 }
 
-async function findAtOnce(
-  session: EtcdSession,
-  keys: readonly string[],
-  signal: AbortSignal,
-): Promise<readonly (KeyValue | undefined)[]> {
-  const found: (KeyValue | undefined)[] = [];
-  let at: number | undefined;
-  for (let first = 0; first < keys.length; first += MOST_OPERATIONS) {
-    const reads = keys.slice(first, first + MOST_OPERATIONS).map((key) => ({
-      kind: 'read' as const,
-      key,
-      ...(at !== undefined && { revision: at }),
-    }));
-    const { results, revision } = await session.read(reads, signal);
-    at ??= revision;
-    found.push(...results.map((result) => result.found[0]));
-  }
-  return found;
-}
-
-/** Returns the result of an earlier attempt; `undefined` when nothing of it is there. */
-function writtenBy(
-  id: string,
-  changes: readonly RecordChange[],
-  found: readonly (KeyValue | undefined)[],
-): RecordWrite | undefined {
-  const sets = changes.flatMap(({ name, value }, place) =>
-    typeof value === 'string' ? [{ name, kv: found[place] }] : [],
-  );
-  const own = sets.filter(({ kv }) => kv && parse(kv).by === id);
-  if (own.length === 0) return undefined;
-  if (own.length < sets.length) throw unknownResult(changes[0]?.name ?? '', 'others have overwritten the write');
-  return { isApplied: true, records: own.flatMap(({ name, kv }) => recordOf(name, kv) ?? []) };
-}
-
-/** Whether a write that was applied would have changed its own conditions, so that it can be made again. */
-function isSure(changes: readonly RecordChange[]): boolean {
-  return changes.some(({ value, ifVersion }) => ifVersion !== undefined && value !== UNCHANGED);
-}
-
-function isMet(ifVersion: RecordChange['ifVersion'], kv: KeyValue | undefined): boolean {
-  if (ifVersion === undefined) return true;
-  return ifVersion === 'absent' ? kv === undefined : kv?.version === ifVersion + 1;
+function keyChangeOf({ value, ifVersion }: RecordChange, key: string, id: string): KeyChange {
+  return {
+    key,
+    isMet: (kv) => {
+      if (ifVersion === undefined) return true;
+      return ifVersion === 'absent' ? kv === undefined : kv?.version === ifVersion + 1;
+    },
+    valueFor: (kv) => (typeof value === 'string' ? JSON.stringify(storedOf(value, id, kv)) : value),
+    isOwn: (kv) => parse(kv.value).by === id,
+  };
 }
 
 /** The writer's clock does not run backwards within a record. */
-function storedOf(value: RecordChange['value'], id: string, kv: KeyValue | undefined): Stored | undefined {
-  if (typeof value !== 'string') return undefined;
-  return { value, at: Math.max(Date.now(), kv ? parse(kv).at : 0), by: id };
+function storedOf(value: string, id: string, kv: KeyValue | undefined): Stored {
+  return { value, at: Math.max(Date.now(), kv ? parse(kv.value).at : 0), by: id };
 }
 
-function opOf(key: string, value: RecordChange['value'], stored: Stored | undefined): readonly Op[] {
-  if (stored) return [{ kind: 'put', key, value: JSON.stringify(stored) }];
-  return value === UNCHANGED ? [] : [{ kind: 'delete', key }];
-}
-
+/** @param found what the keys were before @param values what they were set to */
 function recordsOf(
   changes: readonly RecordChange[],
   found: readonly (KeyValue | undefined)[],
-  stored: readonly (Stored | undefined)[],
+  values: readonly unknown[],
 ): readonly StoredRecord[] {
   return changes.flatMap(({ name }, place) => {
-    const { value, at } = stored[place] ?? {};
-    if (value === undefined || at === undefined) return [];
+    const stored = values[place];
+    if (typeof stored !== 'string') return [];
+    const { value, at } = parse(stored);
     return [{ name, value, version: found[place]?.version ?? 0, writtenAt: new Date(at) }];
   });
 }
 
 function recordOf(name: string, kv: KeyValue | undefined): StoredRecord | undefined {
   if (!kv) return undefined;
-  const { value, at } = parse(kv);
+  const { value, at } = parse(kv.value);
   // etcd counts writes from 1.
   return { name, value, version: kv.version - 1, writtenAt: new Date(at) };
 }
 
-function parse({ value }: KeyValue): Stored {
+function parse(value: string | Buffer): Stored {
   return JSON.parse(value.toString()) as Stored;
 }

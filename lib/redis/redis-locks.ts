@@ -120,7 +120,7 @@ export class RedisLocks implements PermitCounts {
     );
   }
 
-  #wantedBy(request: LockRequest, { keys, lookEveryMs }: RedisSessions): Wanted {
+  #wantedBy(request: LockRequest, { keys, lookEveryMs, report }: RedisSessions): Wanted {
     const { key, mode, permits, label } = request;
     if (mode === 'permit' && !permits) throw new LockConfigurationError(`mode 'permit' needs permits`, { key });
     const queue = permits ? this.#permitsOf(key, permits.of) : keys.queue('lock', key);
@@ -130,6 +130,7 @@ export class RedisLocks implements PermitCounts {
       entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, label },
       releaseTimeoutMs: this.#releaseTimeoutMs,
       lookEveryMs,
+      report,
     };
   }
 

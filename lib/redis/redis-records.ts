@@ -8,7 +8,6 @@ import { flag } from './client/script.js';
 import { inSession } from './session/in-session.js';
 import type { Answer } from './session/redis-session.js';
 import type { RedisSessions } from './session/redis-sessions.js';
-import { unknownResult } from './session/unknown-result.js';
 
 type Values = readonly ScriptValue[] | ((again: boolean) => readonly ScriptValue[]);
 
@@ -45,21 +44,22 @@ export class RedisRecords implements RecordStore {
     const [first] = changes;
     if (!first) return { isApplied: true, records: [] };
     const id = randomUUID();
-    const values = (again: boolean) => [flag(again), id, ...changes.flatMap(valuesOf)];
+    const rest = [id, String(this.#sessions.repeatableMs), ...changes.flatMap(valuesOf)];
+    const values = (again: boolean) => [flag(again), ...rest];
     const names = changes.map(({ name }) => name);
-    const [word, ...rest] = await this.#run(WRITE_RECORDS, names, values);
-    if (word === 'CONFLICT') return { isApplied: false, conflict: names[Number(rest[0]) - 1] ?? first.name };
-    if (word === 'UNKNOWN') throw unknownResult(first.name, 'the write was applied');
-    const [time, ...versions] = rest as string[];
+    const [word, ...answers] = await this.#run(WRITE_RECORDS, names, values);
+    if (word === 'CONFLICT') return { isApplied: false, conflict: names[Number(answers[0]) - 1] ?? first.name };
+    const [time, ...versions] = answers as string[];
     const set = changes.filter(({ value }) => typeof value === 'string');
     const records = set.map(({ name, value }, place) => recordOf(name, value as string, versions[place], time));
-    return { isApplied: true, records };
+    // The version of a record that others have overwritten may not be known.
+    return { isApplied: true, records: records.filter((_, place) => versions[place] !== '') };
   }
 
   #run(script: Script, names: readonly string[], values: Values, about = names[0] ?? ''): Promise<Answer> {
     names.forEach((name) => checkKey(name, 'name'));
     const { keys } = this.#sessions;
-    const used = [keys.of('n', ''), ...names.map((name) => keys.of('r', name))];
+    const used = [keys.of('n', ''), keys.applied, ...names.map((name) => keys.of('r', name))];
     const doubt = { isSo: false };
     return inSession(this.#sessions, { key: about, wait: false }, (session, signal) =>
       session.run(script, used, values, { signal, doubt }),

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { EtcdLink } from '../../lib/etcd/client/etcd-link.js';
 import { Heartbeat } from '../../lib/etcd/session/heartbeat.js';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
+import { stallAfter } from '../support/block-event-loop.js';
 import {
   clientsOf,
   compact,
@@ -11,6 +13,7 @@ import {
   revokeLease,
   revokeLeaseOf,
   write,
+  writeAgain,
 } from './support/clients.js';
 
 let members: EtcdServer[];
@@ -131,6 +134,32 @@ describe('a lease that an operator revokes', () => {
   });
 });
 
+describe('a session that a late request of a former link binds again', () => {
+  it('goes on: its leases are held, and its requests are answered', async () => {
+    const { one, other, basePath } = await setUp();
+    const lease = await hold(one, 'k');
+    const key = `${basePath}/session/${one.vitals?.().sessionId ?? ''}`;
+    await writeAgain(server, key);
+    const [next] = await Promise.all([
+      hold(one, 'next', { wait: false }),
+      one.records.write([{ name: 'r', value: '1' }]),
+    ]);
+    expect(next.isHeld()).toBe(true);
+    expect(lease.isHeld()).toBe(true);
+    const waiting = hold(other, 'k');
+    await lease.release();
+    expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('notices it without a request', async () => {
+    const { one, basePath, proxy } = await setUp();
+    const lease = await hold(one, 'k');
+    await writeAgain(server, `${basePath}/session/${one.vitals?.().sessionId ?? ''}`);
+    await expect.poll(() => proxy.accepted, { timeout: 10_000 }).toBe(2);
+    await expect.poll(() => lease.state, { timeout: 10_000 }).toBe('held');
+  });
+});
+
 describe('close()', () => {
   it('leaves no key of the session', async () => {
     const { one, other, basePath } = await setUp(120_000);
@@ -167,5 +196,23 @@ describe('servers that are out of reach, after they have said that the session i
     const reason = new Error('gave up');
     leaving.abort(reason);
     await expect(asked).rejects.toBe(reason);
+  });
+});
+
+describe('a stall of the process', () => {
+  it('is no silence of the server: answers that were not read count', async () => {
+    const sessionTimeoutMs = 6_000;
+    const { one, other } = await setUp(sessionTimeoutMs);
+    // The proxy before it is in this process, and stalls as well.
+    await one.close();
+    const lease = await hold(other, 'k');
+    const closed = vi.spyOn(EtcdLink.prototype, 'close');
+    onTestFinished(() => closed.mockRestore());
+    for (let round = 0; round < 2; round++) {
+      await stallAfter(Heartbeat.prototype, 'beat', sessionTimeoutMs / 3);
+      await (await hold(other, 'another')).release();
+    }
+    expect(closed).not.toHaveBeenCalled();
+    expect(lease.isHeld()).toBe(true);
   });
 });

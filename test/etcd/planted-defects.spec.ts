@@ -4,7 +4,9 @@ import { Contender } from '../../lib/etcd/locks/contender.js';
 import { EtcdSession } from '../../lib/etcd/session/etcd-session.js';
 import { EtcdServer } from '../../lib/testing/index.js';
 import { findingOf } from '../support/fault-finding.js';
+import { SESSION_MS } from './support/clients.js';
 import { etcdSubject } from './support/fault-subject.js';
+import { planted } from './support/planted.js';
 
 let server: EtcdServer;
 
@@ -39,5 +41,18 @@ describe('a planted defect is found:', () => {
         etcdSubject(() => server),
       ),
     ).toMatch(/both held/);
+  });
+
+  it.each([
+    'of a write that makes a record, which others remove: it is not made again',
+    'of a write that changes a record, which others make anew: it is not made again',
+    'of a write that removes a record, which others make anew: it is not made again',
+  ])('a write that is sent again whatever has happened meanwhile, by the check %s', async (check) => {
+    const sendAgain = await planted([
+      { file: 'etcd/session/key-writing.ts', replace: 'if (!isKnown) throw', by: 'if (false) throw' },
+      { file: 'etcd/session/key-writing.ts', replace: 'if (marked || ', by: 'if (' },
+    ]);
+    const subject = etcdSubject(() => server, SESSION_MS, sendAgain);
+    expect(await findingOf(check, subject)).toMatch(/a write is applied twice/);
   });
 });

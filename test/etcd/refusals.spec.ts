@@ -1,4 +1,6 @@
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RefusedError } from '../../lib/etcd/client/etcd-error.js';
+import { EtcdSession } from '../../lib/etcd/session/etcd-session.js';
 import { etcd } from '../../lib/etcd/index.js';
 import type { EtcdOptions } from '../../lib/etcd/index.js';
 import { EtcdServer } from '../../lib/testing/index.js';
@@ -152,5 +154,22 @@ describe('limits', () => {
     expect(await client.records.write(names.map((name) => ({ name, value: name })))).toMatchObject({ isApplied: true });
     const read = await client.records.readAll([...names, ...names]);
     expect(read.map((record) => record?.value)).toEqual([...names, ...names]);
+  });
+});
+
+describe('a writer that cannot become a reader', () => {
+  it('remains a writer, and a line says so', async () => {
+    const server = await serverWith();
+    const client = clientsOf().open(server.host);
+    const warnings: string[] = [];
+    client.logTo?.({ log() {}, warn: (message) => warnings.push(message) });
+    const lease = await hold(client, 'k', { mode: 'write' });
+    const refused = new RefusedError('RESOURCE_EXHAUSTED', 'etcdserver: mvcc: database space exceeded');
+    const spy = vi.spyOn(EtcdSession.prototype, 'change').mockRejectedValueOnce(refused);
+    onTestFinished(() => spy.mockRestore());
+    await lease.downgrade();
+    expect([lease.state, lease.mode]).toEqual(['held', 'write']);
+    expect(warnings).toContain(`"k": a writer could not become a reader, and keeps readers out: ${refused.message}`);
+    await lease.release();
   });
 });

@@ -5,6 +5,7 @@ import { redis } from '../../lib/redis/index.js';
 import { RedisSession } from '../../lib/redis/session/redis-session.js';
 import { LockService } from '../../lib/service/lock.service.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
+import { AnsweringProxy } from './support/answering-proxy.js';
 import { clientsOf, hold, requestFor } from './support/clients.js';
 
 let server: RedisServer;
@@ -97,6 +98,22 @@ describe('a writer of Redis that becomes a reader', () => {
     expect([lease.state, lease.mode]).toEqual(['held', 'read']);
     await lease.release();
     expect(await modes('k')).toEqual([]);
+  });
+
+  it('and whose server refuses it: remains a writer, and a line says so', async () => {
+    const proxy = await AnsweringProxy.open(server.port);
+    onTestFinished(() => proxy.close());
+    const client = clientsOf({ restartDelayMs: 0, sessionTimeoutMs: 20_000 })(proxy.url);
+    const warnings: string[] = [];
+    client.logTo?.({ log() {}, warn: (message) => warnings.push(message) });
+    const lease = await hold(client, 'k', { mode: 'write' });
+    proxy.refuse("OOM command not allowed when used memory > 'maxmemory'.", 'EVALSHA');
+    await lease.downgrade();
+    proxy.heal();
+    expect([lease.state, lease.mode]).toEqual(['held', 'write']);
+    const refused = '"k": a writer could not become a reader, and keeps readers out: OOM command not allowed';
+    expect(warnings).toEqual([expect.stringContaining(refused)]);
+    await lease.release();
   });
 
   it('and whose server is replaced meanwhile: the next session adopts a reader', async () => {

@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { RedisLink } from '../../lib/redis/client/redis-link.js';
 import { Renewal } from '../../lib/redis/session/renewal.js';
 import { RedisSession } from '../../lib/redis/session/redis-session.js';
+import type { RecordChange } from '../../lib/contract/record-store.js';
 import type { RedisOptions } from '../../lib/redis/index.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
-import { blockEventLoop } from '../support/block-event-loop.js';
+import { blockEventLoop, stallAfter } from '../support/block-event-loop.js';
 import { clientsOf, hold, SESSION_MS } from './support/clients.js';
 import { isFreedWhenLost } from './support/lost-lease.js';
 
@@ -15,6 +17,15 @@ beforeAll(async () => {
 });
 
 afterAll(() => server.stop());
+
+/** Counts the remembered writes of all base paths. */
+const COUNT_APPLIED = `local sum = 0
+for _, key in ipairs(redis.call('KEYS', '*}:a')) do sum = sum + redis.call('ZCARD', key) end
+return sum`;
+
+async function countApplied(): Promise<number> {
+  return Number(/\d+/.exec(await server.ask('EVAL', COUNT_APPLIED, '0'))?.[0]);
+}
 
 async function setUp(options: RedisOptions = {}) {
   const proxy = await FaultProxy.open(server.port);
@@ -32,20 +43,86 @@ describe('a reply that is lost', () => {
     proxy.heal();
   }
 
-  it('of a write that others have overwritten: the result is said to be unknown', async () => {
+  const GONE = { name: 'n', value: undefined };
+  const THEIRS = { name: 'n', value: 'theirs' };
+
+  it.each<readonly [string, RecordChange, readonly RecordChange[], readonly object[]]>([
+    ['makes a record', { name: 'n', value: '1', ifVersion: 'absent' }, [THEIRS], [{ value: '1', version: 0 }]],
+    ['makes a record', { name: 'n', value: '1', ifVersion: 'absent' }, [GONE], [{ value: '1', version: 0 }]],
+    ['changes a record', { name: 'n', value: '1', ifVersion: 1 }, [GONE, THEIRS, THEIRS], [{ value: '1', version: 2 }]],
+    ['removes a record', { name: 'n', value: undefined, ifVersion: 1 }, [THEIRS, THEIRS], []],
+    ['asks for nothing', { name: 'n', value: '1' }, [THEIRS], []],
+  ])('of a write that %s, which others undo: it was applied once', async (_, change, meanwhile, written) => {
     const { proxy, one, other } = await setUp();
     // The first run of a script takes two requests.
     await other.records.write([{ name: 'first use', value: '1' }]);
+    if (change.ifVersion !== 'absent')
+      for (const value of ['a', 'b']) await other.records.write([{ name: 'n', value }]);
+    const before = await other.records.read('n');
     proxy.blackHole('toClient');
-    const written = one.records.write([{ name: 'n', value: '1' }]);
-    const isDone = async () => (await other.records.read('n'))?.value === '1';
-    await expect.poll(isDone, { interval: 5 }).toBe(true);
-    const outcome = expect(written).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
-    await other.records.write([{ name: 'n', value: '2' }]);
+    const writing = one.records.write([change]);
+    await expect.poll(() => other.records.read('n'), { interval: 5 }).not.toEqual(before);
+    const at = (await other.records.read('n'))?.writtenAt;
+    for (const theirs of meanwhile) await other.records.write([theirs]);
+    const left = await other.records.read('n');
     proxy.disconnect();
     proxy.heal();
-    await outcome;
-    expect(await other.records.read('n')).toMatchObject({ value: '2' });
+    const records = written.map((record) => ({ name: 'n', writtenAt: at, ...record }));
+    expect(await writing).toEqual({ isApplied: true, records });
+    expect(await other.records.read('n')).toEqual(left);
+  });
+
+  it.each<readonly [string, RecordChange, object]>([
+    ['makes a record', { name: 'n', value: '1', ifVersion: 'absent' }, { isApplied: true, records: [{ version: 0 }] }],
+    ['asks for nothing', { name: 'n', value: '1' }, { isApplied: true, records: [{ version: 0 }] }],
+    ['is refused', { name: 'n', value: '1', ifVersion: 7 }, { isApplied: false, conflict: 'n' }],
+  ])('of a write that %s, and never arrived: it is made', async (_, change, outcome) => {
+    const { proxy, one, other } = await setUp();
+    proxy.blackHole('toServer');
+    const writing = one.records.write([change]);
+    await expect.poll(() => proxy.isQuiet).toBe(false);
+    proxy.disconnect();
+    proxy.heal();
+    expect(await writing).toMatchObject(outcome);
+    expect((await other.records.read('n'))?.version).toBe('records' in outcome ? 0 : undefined);
+  });
+
+  it.each([
+    ['makes a value', 'absent', Buffer.from('mine'), 0],
+    ['changes a value', 0, Buffer.from('mine'), 1],
+    ['removes a value', 0, undefined, undefined],
+  ] as const)(
+    'of a write that %s, which others make anew: it was applied once',
+    async (_, ifVersion, data, version) => {
+      const { proxy, one, other } = await setUp();
+      const { signal } = new AbortController();
+      const [mine, others] = [one.coordination!.cells, other.coordination!.cells];
+      await others.write('first use', { data: Buffer.from('') }, signal);
+      if (ifVersion === 0) await others.write('v', { data: Buffer.from('before') }, signal);
+      const before = await others.read('v', signal);
+      proxy.blackHole('toClient');
+      const writing = mine.write('v', { data, ifVersion }, signal);
+      await expect.poll(() => others.read('v', signal), { interval: 5 }).not.toEqual(before);
+      await others.write('v', { data: undefined }, signal);
+      if (ifVersion === 0) await others.write('v', { data: Buffer.from('theirs') }, signal);
+      const left = await others.read('v', signal);
+      proxy.disconnect();
+      proxy.heal();
+      expect(await writing).toEqual({ isApplied: true, version });
+      expect(await others.read('v', signal)).toEqual(left);
+    },
+  );
+
+  it('of a write concerns the server for a while: then it forgets the id', async () => {
+    const { other } = await setUp({ sessionTimeoutMs: 1_000, connectTimeoutMs: 500 });
+    const before = await countApplied();
+    let writes = 0;
+    const forgotten = async () => {
+      await other.records.write([{ name: 'n', value: String(++writes) }]);
+      return before + writes - (await countApplied());
+    };
+    expect(await forgotten()).toBe(0);
+    await expect.poll(forgotten, { interval: 50, timeout: 5_000 }).toBeGreaterThan(0);
   });
 
   it('of items that are taken: they are delivered to the same taker', async () => {
@@ -146,5 +223,25 @@ describe('a close whose answers are late', () => {
     const next = await waiting;
     expect([lease.isHeld(), next.isHeld()]).toEqual([false, true]);
     await closed;
+  });
+});
+
+describe('a stall of the process', () => {
+  it('is no silence of the server: answers that were not read count', async () => {
+    const sessionTimeoutMs = 6_000;
+    const { one, other } = await setUp({ sessionTimeoutMs });
+    // The proxy before it is in this process, and stalls as well.
+    await one.close();
+    const lease = await hold(other, 'k');
+    // The first run of a script takes two requests, and the second of them has no answer yet.
+    await stallAfter(Renewal.prototype, 'renew', 1);
+    const closed = vi.spyOn(RedisLink.prototype, 'close');
+    onTestFinished(() => closed.mockRestore());
+    for (let round = 0; round < 2; round++) {
+      await stallAfter(Renewal.prototype, 'renew', sessionTimeoutMs / 3);
+      await (await hold(other, 'another')).release();
+    }
+    expect(closed).not.toHaveBeenCalled();
+    expect(lease.isHeld()).toBe(true);
   });
 });

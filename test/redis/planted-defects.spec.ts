@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { now } from '../../lib/async/clock.js';
 import { GrantedLease } from '../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
+import { WRITE_RECORDS } from '../../lib/redis/scripts/record-scripts.js';
 import { RENEW } from '../../lib/redis/scripts/session-scripts.js';
 import { Renewal } from '../../lib/redis/session/renewal.js';
 import { RedisSession } from '../../lib/redis/session/redis-session.js';
@@ -75,6 +76,20 @@ describe('a planted defect is found:', () => {
     const [one, other] = [open(server.url), open(server.url)];
     await Promise.all([one.connect(), other.connect()]);
     expect(await isFreedWhenLost({ one, other, sessionMs: 1_000, limitMs: 4_000 })).toBe(false);
+  });
+
+  it.each([
+    'of a write that makes a record, which others remove: it is not made again',
+    'of a write that changes a record, which others make anew: it is not made again',
+    'of a write that removes a record, which others make anew: it is not made again',
+  ])('a server that does not remember a write, by the check %s', async (check) => {
+    const script = WRITE_RECORDS as { text: string; sha: string };
+    const sound = { ...script };
+    script.text = sound.text.replace('again and rememberedUntil(id)', 'false');
+    script.sha = `${sound.sha.slice(1)}0`;
+    onTestFinished(() => void Object.assign(script, sound));
+    expect(script.text).not.toBe(sound.text);
+    expect(await findingOf(check, subject)).toMatch(/a write is applied twice/);
   });
 
   it('no time to settle after a restart', async () => {

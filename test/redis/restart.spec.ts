@@ -90,6 +90,22 @@ describe.each([
   });
 });
 
+describe('a server that settles', () => {
+  it('grants nothing to a call that does not wait, and the error says for how long', async () => {
+    const server = await start();
+    const client = open(server.url, { sessionTimeoutMs: 60_000, connectTimeoutMs: 1_000 });
+    await expect(client.acquire(requestFor('k', { wait: false }))).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      key: 'k',
+      message: expect.stringMatching(
+        /^"k": the Redis server is new, or was restarted or promoted, and grants no free key for another [56]\d{4} ms$/,
+      ) as unknown,
+    });
+    const sets = client.acquireAll?.([requestFor('a', { wait: false }), requestFor('b', { wait: false })]);
+    await expect(sets).rejects.toThrow('"a": the Redis server is new');
+  });
+});
+
 describe('a server that is new', () => {
   it('that has run for longer than a session: grants at once', async () => {
     const server = await start();

@@ -8,6 +8,7 @@ import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
 import type { EtcdSession } from '../session/etcd-session.js';
+import { SessionEndedError } from '../session/session-ended-error.js';
 import type { Entry } from './entry.js';
 import { rewrite } from './rewrite.js';
 import type { Place, ViewFollower } from './queue-view.js';
@@ -67,7 +68,11 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
   }
 
   async downgrade(): Promise<void> {
-    const entry = await rewrite(this.#session, this.#entry, { mode: 'read' }).catch(() => undefined);
+    const entry = await rewrite(this.#session, this.#entry, { mode: 'read' }).catch((error: Error) => {
+      // The end of the session is logged, with its leases.
+      if (!(error instanceof SessionEndedError)) this.#wanted.report?.staysWriter(this.#wanted.name, error.message);
+      return undefined;
+    });
     if (entry) this.#entry = entry;
   }
 

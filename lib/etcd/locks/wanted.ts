@@ -1,3 +1,4 @@
+import type { SessionReport } from '../session/session-report.js';
 import type { QueueKeys } from '../session/etcd-keys.js';
 import type { NewEntry } from './entry.js';
 import type { QueueViews } from './queue-views.js';
@@ -11,4 +12,6 @@ export interface Wanted {
   /** The time that a release waits for its answer. */
   readonly releaseTimeoutMs: number;
   readonly views: QueueViews;
+  /** The log of the connection, for what no caller is told. */
+  readonly report?: SessionReport;
 }

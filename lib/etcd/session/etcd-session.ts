@@ -23,6 +23,8 @@ export interface Doubt {
 export interface ChangeCall {
   readonly signal?: AbortSignal;
   readonly doubt?: Doubt;
+  /** Whether a lost answer is an error, and no reason to send the change again. */
+  readonly isOnce?: boolean;
   /** Settles when the change that was sent last is applied, or cannot be applied any more. */
   sent?: Promise<unknown>;
 }
@@ -31,6 +33,8 @@ export interface ChangeCall {
 interface Bound {
   readonly link: EtcdLink;
   readonly outbox: Outbox;
+  /** Settles when the session is cut off from the link. */
+  readonly ended: Deferred<void>;
 }
 
 interface SessionOptions {
@@ -63,7 +67,6 @@ export class EtcdSession {
   readonly key: string;
   readonly keys: EtcdKeys;
   readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
-  readonly #ending = awaited<never>();
   readonly #onDoubt: () => void;
   #timeoutMs: number;
   #provenAt: number;
@@ -134,13 +137,14 @@ export class EtcdSession {
 
   /** Requests go over this link from now on, and those that were lost are made again. */
   linkedBy(link: EtcdLink, proof: Proof): void {
-    this.#bound = { link, outbox: new Outbox(link, proof) };
+    this.#bound = { link, outbox: new Outbox(link, proof), ended: deferred() };
     this.#linked.resolve();
     this.leases.resume();
   }
 
   cut(): void {
     if (!this.#bound) return;
+    this.#bound.ended.resolve();
     this.#bound = undefined;
     this.#linked = awaited();
     this.leases.suspend();
@@ -152,7 +156,6 @@ export class EtcdSession {
     this.cut();
     this.#over = new SessionEndedError(why);
     this.#linked.reject(this.#over);
-    this.#ending.reject(this.#over);
     for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
     this.alarms.clear();
     this.leases.lose(why);
@@ -167,7 +170,7 @@ export class EtcdSession {
 
   /**
    * Makes a change, again after a connection was lost without its answer.
-   * @throws SessionEndedError, RefusedError, `signal.reason`
+   * @throws SessionEndedError, RefusedError, `signal.reason`, and LinkLostError when it is to be sent once
    */
   change(change: Change, call: ChangeCall = {}): Promise<Changed> {
     const send = ({ outbox }: Bound) => {
@@ -219,7 +222,7 @@ export class EtcdSession {
 
   async #run<T>(
     ask: (bound: Bound) => Promise<T>,
-    { signal = NEVER, doubt = { isSo: false } }: ChangeCall,
+    { signal = NEVER, doubt = { isSo: false }, isOnce = false }: ChangeCall,
   ): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
@@ -231,14 +234,19 @@ export class EtcdSession {
       }
       try {
         const answer = await orAbort(ask(bound), signal);
+        // An answer that is not passed on is as good as lost.
+        if (this.#over) doubt.isSo = true;
         this.#throwIfOver();
         return answer;
       } catch (error) {
         if (error instanceof LinkLostError) {
           doubt.isSo = true;
           if (this.#bound === bound) this.cut();
+          if (isOnce) throw error;
         } else if (isEnding(error)) {
-          if (this.#bound === bound) await orAbort(this.#untilEnded(), signal);
+          // The heartbeat finds out what has become of the session. It ends the session, or the link.
+          if (this.#bound === bound) this.#onDoubt();
+          await orAbort(bound.ended.promise, signal);
         } else throw error;
       }
     }
@@ -246,12 +254,6 @@ export class EtcdSession {
 
   #throwIfOver(): void {
     if (this.#over) throw this.#over;
-  }
-
-  /** Waits for the end of the session, which a server says is over. */
-  #untilEnded(): Promise<never> {
-    this.#onDoubt();
-    return this.#ending.promise;
   }
 }
 
@@ -261,8 +263,8 @@ function isEnding(error: unknown): boolean {
 }
 
 /** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
-function awaited<T = void>(): Deferred<T> {
-  const result = deferred<T>();
+function awaited(): Deferred<void> {
+  const result = deferred();
   result.promise.catch(() => {});
   return result;
 }

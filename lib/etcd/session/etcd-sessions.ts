@@ -4,7 +4,7 @@ import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { after, backoff, orTimeout, settledWithin } from '../../async/timer.js';
+import { after, afterSilence, backoff, orTimeout, settledWithin } from '../../async/timer.js';
 import {
   LockConfigurationError,
   LockShutdownError,
@@ -45,10 +45,10 @@ export interface SessionSettings {
  */
 export class EtcdSessions {
   readonly watches = new Watches();
+  readonly report: SessionReport;
   readonly keys: EtcdKeys;
   readonly #settings: SessionSettings;
   readonly #openClient: OpenClient;
-  readonly #report: SessionReport;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #turn: number;
   #link: EtcdLink | undefined;
@@ -68,7 +68,7 @@ export class EtcdSessions {
     this.keys = keys;
     this.#settings = settings;
     this.#openClient = openClient;
-    this.#report = report;
+    this.report = report;
     // The processes of an application begin with different servers.
     this.#turn = Math.floor(Math.random() * settings.hosts.length);
   }
@@ -187,7 +187,7 @@ export class EtcdSessions {
       const status = await link.open(limitMs);
       checkVersion(status);
       await answering(link, limitMs * 2, this.#begin(link, host));
-      this.#report.warn(await warningsOf(link, status, this.keys.session('')));
+      this.report.warn(await warningsOf(link, status, this.keys.session('')));
     } catch (error) {
       this.#failed(error);
     }
@@ -203,10 +203,10 @@ export class EtcdSessions {
   /** Continues a session on another link. */
   async #resume(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
     const proof = await bind(session, link, 'again');
-    const heartbeat = this.#newHeartbeat(session, link, host);
-    const beat = proof ? await heartbeat.beat() : 'over';
-    if (proof && beat !== 'over') this.#linked(session, link, { proof, heartbeat, host });
-    else await this.#follow(session, link, host);
+    if (!proof) return this.#follow(session, link, host);
+    const heartbeat = this.#newHeartbeat(session, link, { proof, host });
+    if ((await heartbeat.beat()) === 'over') await this.#follow(session, link, host);
+    else this.#linked(session, link, { proof, heartbeat, host });
   }
 
   /** Begins the session that follows one that is over. */
@@ -223,7 +223,7 @@ export class EtcdSessions {
     // A lease may be longer than asked for. It is left as soon as it would be with the time asked for.
     const timeoutMs = Math.min(ttl * 1_000, this.#settings.sessionTimeoutMs);
     this.#grantedMs = ttl * 1_000;
-    this.#report.granted(this.#grantedMs, this.#settings.sessionTimeoutMs);
+    this.report.granted(this.#grantedMs, this.#settings.sessionTimeoutMs);
     const session = new EtcdSession(lease, {
       keys: this.keys,
       timeoutMs,
@@ -233,12 +233,16 @@ export class EtcdSessions {
     const proof = await bind(session, link, 'first');
     if (!proof) throw new LockUnavailableError('etcd has ended a lease that it had just granted');
     this.#session = session;
-    this.#linked(session, link, { proof, host, heartbeat: this.#newHeartbeat(session, link, host) });
+    this.#linked(session, link, { proof, host, heartbeat: this.#newHeartbeat(session, link, { proof, host }) });
   }
 
-  #newHeartbeat(session: EtcdSession, link: EtcdLink, host: string): Heartbeat {
+  #newHeartbeat(
+    session: EtcdSession,
+    link: EtcdLink,
+    { proof, host }: { readonly proof: Proof; readonly host: string },
+  ): Heartbeat {
     this.#heartbeat?.stop();
-    this.#heartbeat = new Heartbeat(session, link, this.answerMs, () => {
+    this.#heartbeat = new Heartbeat(session, { link, proof, everyMs: this.answerMs }, () => {
       const following = this.#follow(session, link, host);
       answering(link, OPEN_MS * 2, following).catch((error: unknown) => this.#failed(error));
     });
@@ -259,7 +263,7 @@ export class EtcdSessions {
     this.watches.linkedBy(link);
     session.linkedBy(link, proof);
     this.#host = host;
-    this.#report.connected(session, host);
+    this.report.connected(session, host);
     this.#connected.resolve(session);
   }
 
@@ -267,7 +271,7 @@ export class EtcdSessions {
     this.#session = undefined;
     this.#hasLost = true;
     session.end(why);
-    this.#report.ended(session.id, why);
+    this.report.ended(session.id, why);
     // Its entries, if the servers still have them, would be in the way of others.
     this.#link?.revoke(session.lease).catch(() => {});
   }
@@ -275,7 +279,7 @@ export class EtcdSessions {
   #closed(link: EtcdLink, error: Error): void {
     if (this.#link !== link) return;
     this.#session?.cut();
-    if (this.#isConnected) this.#report.disconnected(error, this.#session);
+    if (this.#isConnected) this.report.disconnected(error, this.#session);
     this.#disconnected();
     this.#failed(error);
   }
@@ -329,5 +333,5 @@ function awaited(): Deferred<EtcdSession> {
 
 /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */
 function answering(link: EtcdLink, ms: number, work: Promise<void>): Promise<void> {
-  return work.finally(after(ms, () => link.close('the server does not answer')));
+  return work.finally(afterSilence(ms, () => link.close('the server does not answer')));
 }

@@ -62,6 +62,11 @@ export class SessionReport {
     this.changes.suspended(error.message);
   }
 
+  /** Logs that the lease of a writer cannot become a reader's. Its holder goes on. */
+  staysWriter(key: string, why: string): void {
+    this.#log.warn(`"${key}": a writer could not become a reader, and keeps readers out: ${why}`);
+  }
+
   ended(id: string, why: string): void {
     this.#log.warn(`session ${id} is over: ${why}. Its leases are lost; waits line up again in the next one`);
     this.changes.lost(why);

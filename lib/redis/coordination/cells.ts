@@ -6,7 +6,6 @@ import { READ_CELL, WRITE_CELL } from '../scripts/coordination-scripts.js';
 import { inSession } from '../session/in-session.js';
 import type { RedisShards } from '../session/redis-shards.js';
 import { watchUntil } from '../session/topics.js';
-import { unknownResult } from '../session/unknown-result.js';
 
 /** Shared values. Each is a hash, and its key is also the channel on which its changes are announced. */
 export class RedisCells implements Cells {
@@ -31,16 +30,16 @@ export class RedisCells implements Cells {
   async write(key: string, { data, ifVersion }: CellChange, signal: AbortSignal, name = key): Promise<CellWrite> {
     const id = randomUUID();
     const doubt = { isSo: false };
+    const sessions = this.#shards.of(key);
+    const keys = [this.#of(key), sessions.keys.applied];
     const change = data === undefined ? ['remove'] : ['set', data];
-    const values = (again: boolean) => [flag(again), id, String(ifVersion ?? ''), ...change];
-    const [word, version] = await inSession(
-      this.#shards.of(key),
-      { key: name, wait: false, signal },
-      (session, limit) => session.run(WRITE_CELL, [this.#of(key)], values, { signal: limit, doubt }),
+    const rest = [id, String(sessions.repeatableMs), String(ifVersion ?? ''), ...change];
+    const values = (again: boolean) => [flag(again), ...rest];
+    const [word, version] = await inSession(sessions, { key: name, wait: false, signal }, (session, limit) =>
+      session.run(WRITE_CELL, keys, values, { signal: limit, doubt }),
     );
-    if (word === 'UNKNOWN') throw unknownResult(name, 'the write was applied');
     if (word === 'CONFLICT') return { isApplied: false };
-    return { isApplied: true, version: data === undefined ? undefined : Number(version) };
+    return { isApplied: true, version: data === undefined || version === '' ? undefined : Number(version) };
   }
 
   next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {

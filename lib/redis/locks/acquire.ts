@@ -1,4 +1,6 @@
+import { now } from '../../async/clock.js';
 import { pause } from '../../async/timer.js';
+import { LockUnavailableError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -34,13 +36,25 @@ async function enterQueues(
       }
       contenders.forEach((contender) => contender.drop());
       if (word === 'REFUSED') return null;
-      await pause(Number(rest[0]), signal);
+      await settled(Number(rest[0]), wanted[0]?.name, signal);
     } catch (error) {
       // The request may have been carried out, or may still be.
       await Promise.all(contenders.map((contender) => contender.leave()));
       throw error;
     }
   }
+}
+
+/** Resolves when the server grants free keys. @throws LockUnavailableError when there is no time left; `signal.reason` */
+async function settled(ms: number, key: string | undefined, signal: AbortSignal): Promise<void> {
+  const end = now() + ms;
+  await pause(ms, signal).catch((reason: unknown) => {
+    // The server has answered, so this is not for want of a server.
+    if (!(reason instanceof LockUnavailableError)) throw reason;
+    const leftMs = Math.max(0, Math.ceil(end - now()));
+    const why = `the Redis server is new, or was restarted or promoted, and grants no free key for another ${leftMs} ms`;
+    throw new LockUnavailableError(`"${key}": ${why}`, { key });
+  });
 }
 
 /** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */

@@ -11,6 +11,7 @@ import type { Granted } from '../session/redis-hold.js';
 import type { QueueKeys } from '../session/redis-keys.js';
 import { SessionEndedError } from '../session/redis-session.js';
 import type { OwnEntry, QueuePlace, RedisSession } from '../session/redis-session.js';
+import type { SessionReport } from '../session/session-report.js';
 
 /** One request for a place in a wait queue. */
 export interface Wanted {
@@ -22,6 +23,7 @@ export interface Wanted {
   readonly releaseTimeoutMs: number;
   /** The longest time without looking at an entry that waits: a message may be lost. */
   readonly lookEveryMs: number;
+  readonly report?: SessionReport;
 }
 
 /** The answer of a script about one entry. */
@@ -119,8 +121,9 @@ export class Contender implements OwnEntry {
   #grant(granted: Granted): void {
     this.#isOver = true;
     this.#cancelLook();
-    const { name, releaseTimeoutMs } = this.#wanted;
-    this.#hold = new RedisHold(this.#session, this.#entry, granted, { name, place: this.place, releaseTimeoutMs });
+    const { name, releaseTimeoutMs, report } = this.#wanted;
+    const options = { name, place: this.place, releaseTimeoutMs, report };
+    this.#hold = new RedisHold(this.#session, this.#entry, granted, options);
     this.#granted?.resolve(this.#hold);
   }
 

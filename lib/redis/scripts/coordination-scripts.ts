@@ -1,5 +1,5 @@
 import { Script } from '../client/script.js';
-import { HEAD } from './parts.js';
+import { HEAD, ONCE } from './parts.js';
 
 /** Reads a value. KEYS[3] is its hash. Costs 1 us. Returns `{'CELL', data, version, revision}`. */
 export const READ_CELL = new Script(
@@ -10,28 +10,31 @@ return {'CELL', unpack(redis.call('HMGET', KEYS[3], 'v', 'n', 'rev'))}
 );
 
 /**
- * Writes or removes a value, and announces it. ARGV after the head's: '1' if it may have run before, write id, condition
- * ('', 'absent' or a version), 'set' or 'remove', data. Costs 5 us. Returns `{'APPLIED', version}`, `{'CONFLICT'}`, or
- * `{'UNKNOWN'}` when an earlier run may have been overwritten.
+ * Writes or removes a value once, and announces it. KEYS[4] is the sorted set of applied writes. ARGV after the head's:
+ * '1' if it may have run before, write id, the time for which it may be repeated, condition ('', 'absent' or a version),
+ * 'set' or 'remove', data. Costs 7 us. Returns `{'APPLIED', version}` or `{'CONFLICT'}`. The version is '' when the
+ * write was applied before, and others have overwritten it since.
  */
 export const WRITE_CELL = new Script(
   'WRITE_CELL',
-  `${HEAD}
-local again, id, condition, change = ARGV[4] == '1', ARGV[5], ARGV[6], ARGV[7]
+  `${HEAD}${ONCE}
+local again, id, condition, change = ARGV[4] == '1', ARGV[5], ARGV[7], ARGV[8]
 local found = redis.call('HMGET', KEYS[3], 'n', 'w')
-if again and found[2] == id then return {'APPLIED', found[1]} end
-local isMet = condition == '' or condition == (found[1] or 'absent')
-if again and (not isMet or (condition == '' and change == 'set')) then return {'UNKNOWN'} end
-if not isMet then return {'CONFLICT'} end
+if again and rememberedUntil(id) then
+  local version = condition == 'absent' and '0' or condition ~= '' and digits(condition + 1) or ''
+  return {'APPLIED', found[2] == id and found[1] or version}
+end
+if condition ~= '' and condition ~= (found[1] or 'absent') then return {'CONFLICT'} end
+remember(id, ARGV[6])
 local version = digits((found[1] or -1) + 1)
 if change == 'set' then
   local revision = digits(time[1] * 1000000 + time[2])
-  redis.call('HSET', KEYS[3], 'v', ARGV[8], 'n', version, 'rev', revision, 'w', id)
+  redis.call('HSET', KEYS[3], 'v', ARGV[9], 'n', version, 'rev', revision, 'w', id)
 else
   redis.call('DEL', KEYS[3])
 end
 redis.call('PUBLISH', KEYS[3], '')
-return {'APPLIED', change == 'set' and version or false}
+return {'APPLIED', version}
 `,
 );
 

@@ -168,3 +168,20 @@ local function positionOf(queue, entry)
   return place and {'w', lookAfter(queue, place + 1)} or {'0'}
 end
 `;
+
+/**
+ * Writes that are applied once, however often they are sent. KEYS[4] is the sorted set of the ids of applied writes, by
+ * the time until which they are remembered. It has no expiry, so no policy evicts it. Costs 2 us.
+ */
+export const ONCE = `
+-- The time until which an applied write is remembered; false: it was not applied.
+local function rememberedUntil(id)
+  local time = redis.call('ZSCORE', KEYS[4], id)
+  return time and tonumber(time)
+end
+-- Must come before the changes: a server that has no memory left refuses it, and the write with it.
+local function remember(id, ms)
+  redis.call('ZADD', KEYS[4], digits(now + ms), id)
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now)
+end
+`;

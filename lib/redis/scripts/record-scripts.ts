@@ -1,9 +1,9 @@
 import { Script } from '../client/script.js';
-import { HEAD } from './parts.js';
+import { HEAD, ONCE } from './parts.js';
 
 /**
- * Records are hashes of value, version, time and write id. KEYS[3] is the sorted set of all names, KEYS[4] and so on are
- * the records.
+ * Records are hashes of value, version, time and write id. KEYS[3] is the sorted set of all names, KEYS[4] that of
+ * applied writes, KEYS[5] and so on are the records.
  */
 
 /** Reads records at one moment. Costs 1 us for each. Returns `{'READ', {value, version, time}, …}`. */
@@ -11,7 +11,7 @@ export const READ_RECORDS = new Script(
   'READ_RECORDS',
   `${HEAD}
 local answers = {'READ'}
-for place = 4, #KEYS do
+for place = 5, #KEYS do
   answers[#answers + 1] = redis.call('HMGET', KEYS[place], 'v', 'n', 'at')
 end
 return answers
@@ -19,43 +19,38 @@ return answers
 );
 
 /**
- * Applies all changes or none. ARGV after the head's: '1' if it may have run before, write id, then for each record its
- * name, its condition ('', 'absent' or a version), its change ('set', 'remove' or 'keep'), its value. Costs 3 us, and 3
- * us for each record. Returns `{'APPLIED', time, version, …}`, `{'CONFLICT', place}`, or `{'UNKNOWN'}` when an earlier
- * run may have been overwritten.
+ * Applies all changes or none, and once. ARGV after the head's: '1' if it may have run before, write id, the time for
+ * which it may be repeated, then for each record its name, its condition ('', 'absent' or a version), its change ('set',
+ * 'remove' or 'keep'), its value. Costs 5 us, and 3 us for each record. Returns `{'APPLIED', time, version, …}` or
+ * `{'CONFLICT', place}`. A version is '' when the write was applied before, and others have overwritten it since.
  */
 export const WRITE_RECORDS = new Script(
   'WRITE_RECORDS',
-  `${HEAD}
-local again, id = ARGV[4] == '1', ARGV[5]
-local most = #KEYS - 3
+  `${HEAD}${ONCE}
+local again, id, forMs = ARGV[4] == '1', ARGV[5], ARGV[6]
+local most = #KEYS - 4
 local function changeAt(place)
-  local first = 6 + 4 * (place - 1)
-  return KEYS[3 + place], ARGV[first], ARGV[first + 1], ARGV[first + 2], ARGV[first + 3]
+  local first = 7 + 4 * (place - 1)
+  return KEYS[4 + place], ARGV[first], ARGV[first + 1], ARGV[first + 2], ARGV[first + 3]
 end
-local conflict, isSure, written, sets = 0, true, 0, 0
-for place = 1, most do
-  local key, _, condition, change = changeAt(place)
-  local found = redis.call('HMGET', key, 'n', 'w')
-  if change == 'set' then sets = sets + 1 end
-  if found[2] == id then written = written + 1 end
-  if condition == '' then isSure = false
-  elseif condition ~= (found[1] or 'absent') and conflict == 0 then conflict = place end
-end
-if again and written > 0 then
-  if written < sets then return {'UNKNOWN'} end
-  local answers = {'APPLIED', redis.call('HGET', KEYS[3 + 1], 'at') or digits(now)}
+local remembered = again and rememberedUntil(id)
+if remembered then
+  local answers = {'APPLIED', digits(remembered - forMs)}
   for place = 1, most do
-    local key, _, _, change = changeAt(place)
+    local key, _, condition, change = changeAt(place)
     if change == 'set' then
-      answers[#answers + 1] = redis.call('HGET', key, 'n')
-      answers[2] = redis.call('HGET', key, 'at')
+      local found = redis.call('HMGET', key, 'n', 'w')
+      local version = condition == 'absent' and '0' or condition ~= '' and digits(condition + 1) or ''
+      answers[#answers + 1] = found[2] == id and found[1] or version
     end
   end
   return answers
 end
-if again and (conflict > 0 or not isSure) then return {'UNKNOWN'} end
-if conflict > 0 then return {'CONFLICT', conflict} end
+for place = 1, most do
+  local key, _, condition = changeAt(place)
+  if condition ~= '' and condition ~= (redis.call('HGET', key, 'n') or 'absent') then return {'CONFLICT', place} end
+end
+remember(id, forMs)
 local answers = {'APPLIED', digits(now)}
 for place = 1, most do
   local key, name, _, change, value = changeAt(place)

@@ -12,7 +12,9 @@ import type { Script } from '../client/script.js';
 import { DOWNGRADE, LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from './entry.js';
 import type { Entry } from './entry.js';
+import { SessionEndedError } from './redis-session.js';
 import type { Answer, Move, OwnEntry, QueuePlace, RedisSession } from './redis-session.js';
+import type { SessionReport } from './session-report.js';
 
 /** A grant as scripts answer it. */
 export interface Granted {
@@ -27,6 +29,8 @@ interface HoldOptions {
   /** Where the entry stands. */
   readonly place: QueuePlace;
   readonly releaseTimeoutMs: number;
+  /** The log of the connection, for what no caller is told. */
+  readonly report?: SessionReport | undefined;
 }
 
 const NOT_YET: OwnEntry = { told() {}, mayHaveMissed() {} };
@@ -89,7 +93,11 @@ export class RedisHold implements Grant, OwnEntry {
     this.#mayBeReader = true;
     const isDone = await this.#session.run(DOWNGRADE, queue, [entry, read]).then(
       () => true,
-      () => false,
+      (error: Error) => {
+        // The end of the session is logged, with its leases.
+        if (!(error instanceof SessionEndedError)) this.#options.report?.staysWriter(this.key, error.message);
+        return false;
+      },
     );
     if (!isDone) return;
     this.#entry = reader;

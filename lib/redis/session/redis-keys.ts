@@ -13,6 +13,8 @@ export class RedisKeys {
   readonly sessions: string;
   /** The identity of the server that the data belong to, and the connections of the sessions. */
   readonly server: string;
+  /** The ids of applied writes. */
+  readonly applied: string;
   /** The beginning of all names. */
   readonly prefix: string;
 
@@ -20,6 +22,7 @@ export class RedisKeys {
     this.prefix = `{${basePath}}:`;
     this.sessions = `${this.prefix}s`;
     this.server = `${this.prefix}i`;
+    this.applied = `${this.prefix}a`;
   }
 
   /** The channel of a session. Scripts name it in the same way. */

@@ -249,6 +249,8 @@ export class RedisSession {
           signal,
         });
         const answer = answerOf(reply);
+        // An answer that is not passed on is as good as lost.
+        if (this.#over) doubt.isSo = true;
         this.#mustLive();
         if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
         // The renewal finds out what has become of the session, and ends it.

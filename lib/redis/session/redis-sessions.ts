@@ -3,7 +3,7 @@ import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { after, backoff, orTimeout, settledWithin } from '../../async/timer.js';
+import { after, afterSilence, backoff, orTimeout, settledWithin } from '../../async/timer.js';
 import {
   LockConfigurationError,
   LockShutdownError,
@@ -55,9 +55,9 @@ export type OpenClients = (limitMs: number) => LinkClients | Promise<LinkClients
  */
 export class RedisSessions {
   readonly topics = new Topics();
+  readonly report: SessionReport;
   readonly #settings: SessionSettings;
   readonly #openClients: OpenClients;
-  readonly #report: SessionReport;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #link: RedisLink | undefined;
   #session: RedisSession | undefined;
@@ -85,7 +85,7 @@ export class RedisSessions {
   ) {
     this.#settings = settings;
     this.#openClients = openClients;
-    this.#report = report;
+    this.report = report;
   }
 
   get state(): BackendState {
@@ -100,7 +100,7 @@ export class RedisSessions {
       sessionId: session?.id,
       sessionTimeoutMs: session && this.#settings.sessionTimeoutMs,
       marginMs: session && Math.max(0, session.deadline - now()),
-      server: this.#isConnected ? this.#report.server : undefined,
+      server: this.#isConnected ? this.report.server : undefined,
     };
   }
 
@@ -122,6 +122,15 @@ export class RedisSessions {
   /** The time after which an unanswered renewal ends a link: two of them are a third of the session timeout. */
   get answerMs(): number {
     return Math.round(this.#settings.sessionTimeoutMs / 6);
+  }
+
+  /**
+   * The longest time from the first sending of a request that does not wait to its last run on the server. A session
+   * that runs it late has renewals that are as late: each at most one session timeout.
+   */
+  get repeatableMs(): number {
+    const { connectTimeoutMs, sessionTimeoutMs } = this.#settings;
+    return connectTimeoutMs + 2 * sessionTimeoutMs;
   }
 
   /** The longest time without looking at something that is waited for: a message may be lost. */
@@ -211,7 +220,7 @@ export class RedisSessions {
   }
 
   async #begin(link: RedisLink): Promise<void> {
-    this.#report.warn(await checkServer(link, this.#settings));
+    this.report.warn(await checkServer(link, this.#settings));
     this.#durability = await durabilityOf(link, this.#settings.isReplicated);
     const session = this.#session;
     if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
@@ -242,7 +251,7 @@ export class RedisSessions {
       this.#former.push(session);
       this.#session = undefined;
       session.end('the server was restarted, or another one took its place', 'kept');
-      this.#report.replaced();
+      this.report.replaced();
     } else this.#ended(session, why === 'LATE' ? 'it was not renewed in time' : 'the server has ended it');
     await this.#join(link);
   }
@@ -263,7 +272,7 @@ export class RedisSessions {
     this.#session = session;
     this.#known = server;
     this.#settledAt = now() + settlingMs;
-    this.#report.joined(settlingMs);
+    this.report.joined(settlingMs);
     this.#linked(session, link, this.#newRenewal(session, link));
   }
 
@@ -278,7 +287,7 @@ export class RedisSessions {
 
   /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */
   #answering(link: RedisLink, work: Promise<void>): Promise<void> {
-    return work.finally(after(this.answerMs * 2, () => link.close('the server does not answer')));
+    return work.finally(afterSilence(this.answerMs * 2, () => link.close('the server does not answer')));
   }
 
   #linked(session: RedisSession, link: RedisLink, renewal: Renewal): void {
@@ -292,7 +301,7 @@ export class RedisSessions {
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
-    this.#report.connected(session.id, this.#settings.sessionTimeoutMs);
+    this.report.connected(session.id, this.#settings.sessionTimeoutMs);
     this.#connected.resolve(session);
   }
 
@@ -305,13 +314,13 @@ export class RedisSessions {
     this.#session = undefined;
     this.#hasLost = true;
     session.end(why);
-    this.#report.ended(session.id, why);
+    this.report.ended(session.id, why);
   }
 
   #closed(link: RedisLink, error: Error): void {
     if (this.#link !== link) return;
     this.#session?.cut();
-    if (this.#isConnected) this.#report.disconnected(error, this.#session);
+    if (this.#isConnected) this.report.disconnected(error, this.#session);
     this.#disconnected();
     this.#failed(error);
   }

@@ -1,6 +1,6 @@
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
-import { after } from '../../async/timer.js';
+import { afterSilence } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { RENEW } from '../scripts/session-scripts.js';
 import type { RedisSession } from './redis-session.js';
@@ -58,7 +58,7 @@ export class Renewal {
 
   start(): void {
     this.#cancel();
-    if (!this.#isStopped) this.#cancel = after(this.#times.everyMs, () => this.#tick());
+    if (!this.#isStopped) this.#cancel = afterSilence(this.#times.everyMs, () => this.#tick());
   }
 
   stop(): void {

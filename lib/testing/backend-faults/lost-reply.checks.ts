@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LockUnavailableError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
+import type { RecordChange, RecordStore, StoredRecord } from '../../contract/record-store.js';
 import { faultChecksOf } from './fault-check.js';
 import type { FaultStage } from './fault-stage.js';
 import { GivenUp } from './witness.js';
@@ -56,13 +57,52 @@ function resultOf<T>(stage: FaultStage, call: Promise<T>): Promise<T | undefined
   });
 }
 
+const long = (play: (stage: FaultStage) => Promise<void>) => ({ sessions: 'long', play }) as const;
+
 const release = (stage: FaultStage) => async (call: Promise<GrantedLease | null>) => {
   await stage.within((await stage.granted(call)).release(), 'release()');
   await stage.standing(0);
 };
 
+/** A write whose reply is lost, and writes of others after which its condition holds again. */
+interface Undone {
+  readonly ifVersion: 'absent' | 0;
+  readonly value: string | undefined;
+  readonly meanwhile: readonly (string | undefined)[];
+}
+
+/** Others undo the write before its client can send it again. */
+const undoneByOthers = ({ ifVersion, value, meanwhile }: Undone) =>
+  long(async (stage) => {
+    const [mine, others] = [stage.one.backend.records, stage.other.backend.records];
+    let name = '';
+    let left: StoredRecord | undefined;
+    let isUndone = false;
+    const { call } = await losing(stage, {
+      begin: async (attempt) => {
+        name = `${stage.key}/${attempt}`;
+        isUndone = false;
+        if (ifVersion === 0) await others.write([{ name, value: 'before' }]);
+        return mine.write([{ name, value, ifVersion }]);
+      },
+      isDone: async () => {
+        if (isUndone || !stage.proxy.hasLostReplies || !(await isWritten(others, { name, value }))) return isUndone;
+        for (const other of meanwhile) await others.write([{ name, value: other }]);
+        left = await others.read(name);
+        isUndone = true;
+        return isUndone;
+      },
+      undo: (written) => resultOf(stage, written),
+    });
+    assert.notEqual((await resultOf(stage, call))?.isApplied, false, 'an applied write is said not to be applied');
+    assert.deepEqual(await stage.within(others.read(name), 'a read'), left, 'a write is applied twice');
+  });
+
+async function isWritten(records: RecordStore, { name, value }: RecordChange): Promise<boolean> {
+  return (await records.read(name))?.value === value;
+}
+
 const contenders = (stage: FaultStage, count: number) => async () => (await stage.line()).length === count;
-const long = (play: (stage: FaultStage) => Promise<void>) => ({ sessions: 'long', play }) as const;
 
 export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
   'of a grant: the request resolves, and holds once': long(async (stage) => {
@@ -170,6 +210,24 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
     });
     assert.notEqual((await resultOf(stage, call))?.isApplied, false, 'an applied write is said not to be applied');
     assert.equal((await stage.within(others.read(name), 'a read'))?.value, '2');
+  }),
+
+  'of a write that makes a record, which others remove: it is not made again': undoneByOthers({
+    ifVersion: 'absent',
+    value: '1',
+    meanwhile: [undefined],
+  }),
+
+  'of a write that changes a record, which others make anew: it is not made again': undoneByOthers({
+    ifVersion: 0,
+    value: '1',
+    meanwhile: [undefined, '2'],
+  }),
+
+  'of a write that removes a record, which others make anew: it is not made again': undoneByOthers({
+    ifVersion: 0,
+    value: undefined,
+    meanwhile: ['2'],
   }),
 
   'of items that are put: they are in the queue once': long(async (stage) => {

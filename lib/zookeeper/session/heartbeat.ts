@@ -2,6 +2,7 @@ import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { LinkedList } from '../../async/collections.js';
 import type { Place } from '../../async/collections.js';
+import { afterReading } from '../../async/timer.js';
 import { ErrorCode } from '../client/zookeeper-client.js';
 import type { ZooKeeperClient } from '../client/zookeeper-client.js';
 
@@ -74,14 +75,10 @@ export class Heartbeat {
     if (now() - this.#lastBeatAt >= this.#timeoutMs * (BEAT_SHARE - TICK_SHARE / 2)) void this.beat();
   }
 
-  // After a stall of this process the replies may be waiting in the socket. They are read before the connection is
-  // judged.
   #suspect(since: number): void {
-    setImmediate(() =>
-      setImmediate(() => {
-        if (this.#client.unansweredSince === since) this.#client.dropLink();
-      }),
-    );
+    afterReading(() => {
+      if (this.#client.unansweredSince === since) this.#client.dropLink();
+    });
   }
 }
 

@@ -30,6 +30,8 @@ export class Session {
   readonly #heartbeat: Heartbeat;
   readonly #leases: SessionLeases;
   readonly #end = new OwnAbortController();
+  /** The beat on which callers wait that need a proof, and the pause after it. */
+  #beating: Promise<void> | undefined;
   #connection = deferred();
   #isConnected = false;
   #epoch = 0;
@@ -115,13 +117,18 @@ export class Session {
     return !this.#end.signal.aborted && this.#clock.deadline - now() >= this.timeoutMs * FRESH_SHARE;
   }
 
-  /** Resolves once the session is proven. */
+  /** Resolves once the session is proven. Callers that wait at the same time share the beats. */
   async proven(signal: AbortSignal): Promise<void> {
     while (!this.isProven) {
-      await this.whenConnected(signal);
-      await orAbort(this.#heartbeat.beat(), signal);
-      await pause(this.timeoutMs / 20, signal);
+      this.#beating ??= this.#beat().finally(() => (this.#beating = undefined));
+      await orAbort(this.#beating, signal);
     }
+  }
+
+  async #beat(): Promise<void> {
+    await this.whenConnected();
+    await orAbort(this.#heartbeat.beat(), this.signal);
+    await pause(this.timeoutMs / 20, this.signal);
   }
 
   /** Registers a znode to be checked. Its callback is called once, when a heartbeat finds the znode deleted. */

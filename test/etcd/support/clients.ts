@@ -100,3 +100,8 @@ export async function read(server: EtcdServer, key: string): Promise<string | un
 export async function write(server: EtcdServer, key: string, value: string): Promise<void> {
   await server.call('kv/put', { key: inBase64(key), value: inBase64(value) });
 }
+
+/** Writes a key once more, with the lease that it has. */
+export async function writeAgain(server: EtcdServer, key: string): Promise<void> {
+  await server.call('kv/put', { key: inBase64(key), value: inBase64('again'), ignore_lease: true });
+}

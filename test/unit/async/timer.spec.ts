@@ -2,7 +2,7 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
-import { after, LONGEST_TIMER_MS, orTimeout, pause, settledWithin } from '../../../lib/async/timer.js';
+import { after, afterSilence, LONGEST_TIMER_MS, orTimeout, pause, settledWithin } from '../../../lib/async/timer.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,6 +19,26 @@ async function hasSettled(promise: Promise<unknown>): Promise<boolean> {
   await vi.advanceTimersByTimeAsync(0);
   return settled;
 }
+
+describe('afterSilence', () => {
+  it('calls two turns after the time is over', () => {
+    const action = vi.fn<() => void>();
+    afterSilence(1_000, action);
+    for (let step = 0; step < 2; step++) vi.advanceTimersToNextTimer();
+    expect(action).not.toHaveBeenCalled();
+    vi.advanceTimersToNextTimer();
+    expect(action).toHaveBeenCalledOnce();
+  });
+
+  it.each([0, 1, 2])('does not call once disposed after %i of its three steps', (steps) => {
+    const action = vi.fn<() => void>();
+    const dispose = afterSilence(1_000, action);
+    for (let step = 0; step < steps; step++) vi.advanceTimersToNextTimer();
+    dispose();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(action).not.toHaveBeenCalled();
+  });
+});
 
 describe('after', () => {
   it('calls once, when the time is over and not before', () => {

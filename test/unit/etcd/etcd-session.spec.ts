@@ -4,6 +4,7 @@ import type { EtcdLink } from '../../../lib/etcd/client/etcd-link.js';
 import { LinkLostError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
+import { SessionEndedError } from '../../../lib/etcd/session/session-ended-error.js';
 import type { Changed } from '../../../lib/etcd/session/outbox.js';
 
 const MET = { isMet: true, results: [], revision: 9, term: 1 };
@@ -43,4 +44,16 @@ it('never uses a new name again', () => {
   const { session } = setUp();
   session.giveNameBack('b/lock/k//7-0');
   expect([session.newName(), session.newName()]).toEqual(['7-1', '7-2']);
+});
+
+it('an answer that comes after the end of the session leaves the next one in doubt', async () => {
+  const { session, answers } = setUp();
+  const doubt = { isSo: false };
+  const change = { about: ['k'], compare: [], success: [{ kind: 'delete', key: 'k' } as const], failure: [] };
+  const ended = expect(session.change(change, { doubt })).rejects.toThrow(SessionEndedError);
+  await expect.poll(() => answers.length).toBe(1);
+  session.end('it was not renewed in time');
+  answers[0]?.resolve(MET);
+  await ended;
+  expect(doubt.isSo).toBe(true);
 });

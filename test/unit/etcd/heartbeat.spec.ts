@@ -8,14 +8,16 @@ import { Heartbeat } from '../../../lib/etcd/session/heartbeat.js';
 
 const TTL = 10;
 const NOTHING_FOUND = { kind: 'read', found: [], hasMore: false, count: 0, revision: 1 } as const;
-const FOUND = { ...NOTHING_FOUND, found: [{}] };
+const FOUND = { ...NOTHING_FOUND, found: [{ modified: 1 }] };
 
 function setUp(ageMs = 5_000) {
   const provenAt = now() - ageMs;
   const keys = new EtcdKeys('locks');
   const session = new EtcdSession(7n, { keys, timeoutMs: TTL * 1_000, provenAt, onDoubt() {} });
   const link = { keepAlive: vi.fn(), range: vi.fn(), close: vi.fn() };
-  const heartbeat = new Heartbeat(session, link as unknown as EtcdLink, 1_000, () => {});
+  const proof = { key: session.key, revision: 1, lease: 7n };
+  const options = { link: link as unknown as EtcdLink, proof, everyMs: 1_000 };
+  const heartbeat = new Heartbeat(session, options, () => {});
   return { session, link, heartbeat, before: session.deadline };
 }
 
@@ -86,15 +88,47 @@ describe('a heartbeat', () => {
     expect(session.deadline).toBe(deadline);
   });
 
+  it('closes a link that the session is not bound to any more', async () => {
+    const { session, link, heartbeat, before } = setUp();
+    link.keepAlive.mockResolvedValue({ ttl: TTL, term: 3 });
+    link.range.mockResolvedValue({ ...FOUND, found: [{ modified: 2 }], term: 3 });
+    expect(await heartbeat.beat()).toBe('proven');
+    expect(session.deadline).toBeGreaterThan(before);
+    expect(link.close).toHaveBeenCalledWith('the session was bound to another connection');
+  });
+
+  it('keeps a link on which the renewal was answered late, and the read just sent', async () => {
+    const { link, heartbeat } = setUp();
+    vi.useFakeTimers();
+    try {
+      const renewed = deferred<object>();
+      link.keepAlive.mockReturnValue(renewed.promise);
+      link.range.mockReturnValue(new Promise(() => {}));
+      heartbeat.start();
+      vi.advanceTimersByTime(1_010);
+      // The timer comes first, and then the socket is read.
+      vi.advanceTimersToNextTimer();
+      renewed.resolve({ ttl: TTL, term: 3 });
+      await vi.advanceTimersByTimeAsync(10);
+      expect(link.range).toHaveBeenCalledOnce();
+      expect(link.close).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1_000);
+      expect(link.close).toHaveBeenCalledWith('the server does not answer');
+    } finally {
+      heartbeat.stop();
+      vi.useRealTimers();
+    }
+  });
+
   it('closes a link on which the last one is unanswered', async () => {
     const { link, heartbeat } = setUp();
     vi.useFakeTimers();
     try {
       link.keepAlive.mockReturnValue(new Promise(() => {}));
       heartbeat.start();
-      vi.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(1_010);
       expect(link.close).not.toHaveBeenCalled();
-      vi.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(1_010);
       expect(link.close).toHaveBeenCalledWith('the server does not answer');
     } finally {
       heartbeat.stop();

@@ -389,6 +389,32 @@ describe('proving a session before a lease begins', () => {
     expect(await stateOf(proving)).toBe('resolved');
   });
 
+  it('asks once for all callers, and goes on when one of them has given up', async () => {
+    session.track({ path: '/a', onGone: () => {} });
+    vi.setSystemTime(LEASE_MS - T / 6 + 1);
+    const impatient = new AbortController();
+    const first = session.proven(impatient.signal);
+    const others = Array.from({ length: 50 }, () => session.proven(signal));
+    impatient.abort('enough');
+    await expect(first).rejects.toBe('enough');
+    await vi.advanceTimersByTimeAsync(0);
+    const checks = () => client.asked.filter((what) => what === 'check /a').length;
+    expect(checks()).toBe(1);
+    await vi.advanceTimersByTimeAsync(T / 20);
+    expect(checks()).toBe(2);
+    take();
+    await vi.advanceTimersByTimeAsync(T / 20);
+    await expect(Promise.all(others)).resolves.toHaveLength(50);
+  });
+
+  it('ends with the session', async () => {
+    vi.setSystemTime(LEASE_MS);
+    session.disconnected();
+    const proving = session.proven(signal);
+    session.ended('expired');
+    await expect(proving).rejects.toMatchObject({ why: 'expired' });
+  });
+
   it('waits for a connection', async () => {
     vi.setSystemTime(LEASE_MS);
     session.disconnected();

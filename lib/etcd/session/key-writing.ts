@@ -1,0 +1,192 @@
+/**
+ * Conditional writes of several keys in one transaction, each applied once.
+ * Lost replies: the keys are read again, over the next link, on which a request of the former one has no effect any
+ * more. Revisions never restart, as versions do. So a key that the write would have changed, and that still has the
+ * revision at which it was read, shows that the write was not applied. A key with the write's id shows that it was.
+ * Marks: a write that only makes keys leaves nothing to be seen once others have removed them. It also makes a key that
+ * ends with the session, and is removed after the answer.
+ */
+import { LinkLostError, RefusedError } from '../client/etcd-error.js';
+import { UNCHANGED } from '../../contract/record-store.js';
+import type { Op } from '../wire/requests.js';
+import type { KeyValue } from '../wire/responses.js';
+import type { EtcdSession } from './etcd-session.js';
+import { MOST_OPERATIONS } from './outbox.js';
+import { unknownResult } from './unknown-result.js';
+
+type Found = KeyValue | undefined;
+type Value = string | Buffer | undefined | typeof UNCHANGED;
+
+/** One change of a write. */
+export interface KeyChange {
+  readonly key: string;
+  /** Whether the change may be made to the key as it was found. */
+  isMet(found: Found): boolean;
+  /** Returns the new value; `undefined` removes the key. */
+  valueFor(found: Found): Value;
+  /** Whether the value was written by this write. */
+  isOwn(found: KeyValue): boolean;
+}
+
+/** The result of a write: the place of a change that could not be made, or the values and what they have replaced. */
+export type KeyWrite =
+  { readonly conflict: number } | { readonly found: readonly Found[]; readonly values: readonly Value[] };
+
+interface Attempt {
+  readonly session: EtcdSession;
+  readonly found: readonly Found[];
+  readonly values: readonly Value[];
+  /** The key that shows that it was applied. `undefined`: others show whether it was. */
+  readonly mark: string | undefined;
+}
+
+/** One write, with as many attempts, links and sessions as it takes to know its outcome. */
+export class KeyWriting {
+  readonly #name: string;
+  readonly #changes: readonly KeyChange[];
+  readonly #keys: readonly string[];
+  /** The attempt whose outcome is not known. */
+  #inDoubt: Attempt | undefined;
+
+  /** @param name what is written, for errors */
+  constructor(name: string, changes: readonly KeyChange[]) {
+    this.#name = name;
+    this.#changes = changes;
+    this.#keys = changes.map(({ key }) => key);
+  }
+
+  /**
+   * Makes the write. After the end of the session, it is to be called with the next one.
+   * @throws SessionEndedError, RefusedError, `signal.reason`, and LockUnavailableError when the outcome cannot be known
+   */
+  async on(session: EtcdSession, signal: AbortSignal): Promise<KeyWrite> {
+    for (;;) {
+      const inDoubt = this.#inDoubt;
+      const found = inDoubt
+        ? await this.#findOut(inDoubt, session, signal)
+        : await readKeys(session, this.#keys, signal);
+      if (found === 'applied') return settled(inDoubt as Attempt);
+      const conflict = this.#changes.findIndex((change, place) => !change.isMet(found[place]));
+      if (conflict >= 0) return { conflict };
+      const values = this.#changes.map((change, place) => change.valueFor(found[place]));
+      const attempt = { session, found, values, mark: markFor(session, found, values) };
+      if (await this.#send(attempt, signal)) return settled(attempt);
+    }
+  }
+
+  /** Resolves with whether the attempt was applied. `false`: it was not, or that is in doubt. */
+  async #send(attempt: Attempt, signal: AbortSignal): Promise<boolean> {
+    const { session, found, values, mark } = attempt;
+    const keys = this.#keys;
+    const ops = keys.flatMap((key, place) => opOf(key, values[place]));
+    const change = {
+      about: mark === undefined ? keys : [...keys, mark],
+      compare: keys.map((key, place) => {
+        return { key, property: 'modified', is: 'equal', than: found[place]?.modified ?? 0 } as const;
+      }),
+      success:
+        mark === undefined ? ops : [...ops, { kind: 'put', key: mark, value: '', lease: session.lease } as const],
+      failure: [],
+    };
+    const doubt = { isSo: false };
+    try {
+      return (await session.change(change, { signal, doubt, isOnce: true })).isMet;
+    } catch (error) {
+      if (doubt.isSo) this.#inDoubt = attempt;
+      if (!(error instanceof LinkLostError)) throw error;
+      return false;
+    }
+  }
+
+  /** Reads the keys after a lost answer, unless they show that the write was applied. */
+  async #findOut(
+    { session: former, mark, ...inDoubt }: Attempt,
+    session: EtcdSession,
+    signal: AbortSignal,
+  ): Promise<readonly Found[] | 'applied'> {
+    if (former !== session) await endRequestsOf(former, session, signal);
+    const beside = mark === undefined ? [former.key] : [former.key, mark];
+    const read = await readKeys(session, [...this.#keys, ...beside], signal);
+    const found = read.slice(0, this.#keys.length);
+    const [alive, marked] = read.slice(this.#keys.length);
+    if (marked || found.some((kv, place) => kv && this.#changes[place]?.isOwn(kv))) return 'applied';
+    // A mark that is missing shows something while the session lives: they end together.
+    const isKnown = (mark !== undefined && alive !== undefined) || wasNotApplied(inDoubt, found);
+    if (!isKnown) throw unknownResult(this.#name, 'the write was applied');
+    this.#inDoubt = undefined;
+    return found;
+  }
+}
+
+/** Reads keys as of one moment. */
+export async function readKeys(
+  session: EtcdSession,
+  keys: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Found[]> {
+  for (;;) {
+    try {
+      return await readAtOnce(session, keys, signal);
+    } catch (error) {
+      // A server that is behind, or that has compacted between two parts of the read.
+      if (!(error instanceof RefusedError && (error.isFuture || error.isCompacted))) throw error;
+    }
+  }
+}
+
+async function readAtOnce(
+  session: EtcdSession,
+  keys: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly Found[]> {
+  const found: Found[] = [];
+  let at: number | undefined;
+  for (let first = 0; first < keys.length; first += MOST_OPERATIONS) {
+    const reads = keys.slice(first, first + MOST_OPERATIONS).map((key) => ({
+      kind: 'read' as const,
+      key,
+      ...(at !== undefined && { revision: at }),
+    }));
+    const { results, revision } = await session.read(reads, signal);
+    at ??= revision;
+    found.push(...results.map((result) => result.found[0]));
+  }
+  return found;
+}
+
+/** Returns the result of an attempt that was applied. */
+function settled({ session, found, values, mark }: Attempt): KeyWrite {
+  if (mark !== undefined) void session.remove([mark]);
+  return { found, values };
+}
+
+function opOf(key: string, value: Value): readonly Op[] {
+  if (value === UNCHANGED) return [];
+  return value === undefined ? [{ kind: 'delete', key }] : [{ kind: 'put', key, value }];
+}
+
+/** Whether a value makes, changes or removes the key. */
+function isEffective(value: Value, found: Found): boolean {
+  return value !== UNCHANGED && (value !== undefined || found !== undefined);
+}
+
+/** Returns the mark of a write that makes keys, and changes none that exists. `undefined` for others. */
+function markFor(session: EtcdSession, found: readonly Found[], values: readonly Value[]): string | undefined {
+  const effects = found.filter((kv, place) => isEffective(values[place], kv));
+  if (effects.length === 0 || effects.some((kv) => kv !== undefined)) return undefined;
+  return `${session.key}-wrote-${session.newName()}`;
+}
+
+/** Whether a key that the attempt would have changed is as before, or it would have changed none. */
+function wasNotApplied({ found, values }: Pick<Attempt, 'found' | 'values'>, now: readonly Found[]): boolean {
+  const isEffect = values.map((value, place) => isEffective(value, found[place]));
+  const isAsBefore = (kv: Found, place: number) =>
+    isEffect[place] === true && kv !== undefined && kv.modified === now[place]?.modified;
+  return !isEffect.includes(true) || found.some(isAsBefore);
+}
+
+/** The requests of a former session, which the servers may not have ended yet, have no effect any more. */
+async function endRequestsOf(former: EtcdSession, session: EtcdSession, signal: AbortSignal): Promise<void> {
+  const { key } = former;
+  await session.change({ about: [key], compare: [], success: [{ kind: 'delete', key }], failure: [] }, { signal });
+}
