@@ -2,7 +2,6 @@ import { pause } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { recordedLosses } from '../service/recorded-losses.js';
-import type { RecordedLoss } from '../service/recorded-losses.js';
 import type { LockSurvey } from '../service/survey.js';
 import type { Cluster } from './cluster.js';
 import type { ClusterOptions } from './cluster.options.js';
@@ -140,12 +139,16 @@ export const losses: ClusterCommand = async ({ backend }, _words, { isJson }, io
   if (isJson) return said(io, jsonText(found));
   const rows = found.map(({ at, named, leases, service, host, pid, reason }) => [
     at,
-    namedText(named, leases),
     `${service === undefined ? '' : `${service}, `}${host} ${pid}`,
     reason,
+    String(leases),
+    named.map(({ key, label }) => (label === undefined ? key : `${key} (${label})`)).join(', '),
   ]);
   const nothing = `no loss of a lease is recorded${below(backend)}\n`;
-  return said(io, rows.length === 0 ? nothing : tableText(['TIME', 'LEASES', 'PROCESS', 'REASON'], rows));
+  return said(
+    io,
+    rows.length === 0 ? nothing : tableText(['TIME', 'PROCESS', 'REASON', 'LEASES', 'FIRST OF THEM'], rows),
+  );
 };
 
 /** Lists the queues and the numbers of their items. */
@@ -199,12 +202,6 @@ function lineText(key: string, contenders: readonly Contender[], backend: LockBa
     ageText(one),
   ]);
   return tableText(['STATE', 'MODE', 'OWNER', 'SINCE'], rows);
-}
-
-function namedText(named: RecordedLoss['named'], leases: number): string {
-  const keys = named.map(({ key, label }) => (label === undefined ? key : `${key} (${label})`));
-  const more = leases - named.length;
-  return `${keys.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
 function ownerText({ owner: { label, host, pid } }: Contender): string {

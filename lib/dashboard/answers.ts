@@ -178,7 +178,7 @@ export interface StateAnswer {
   readonly runs: readonly ShownRun[] | null;
   /** `null` unless the view asks for them. */
   readonly stocks: readonly ShownStock[] | null;
-  /** The latest losses of all instances. `null` unless the view asks for them. */
+  /** The latest losses of all instances. `null` unless the view asks for them, and while they cannot be read. */
   readonly losses: readonly ShownLoss[] | null;
   readonly process: ShownProcess;
   readonly history: readonly ShownPoint[];

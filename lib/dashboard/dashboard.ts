@@ -80,6 +80,10 @@ export class Dashboard {
     const [name, { observed, actions: doing }] = this.#chosen(connection);
     observed.polled();
     const text = typeof search === 'string' ? search.slice(0, LONGEST_QUERY) : '';
+    // Beside the survey: each of them may take its time while the servers do not answer. None of them rejects.
+    const runs = view === 'cron' ? observed.runs() : null;
+    const stocks = view === 'stock' ? observed.stocks() : null;
+    const losses = view === 'instance' ? observed.losses() : null;
     const facts = await observed.cluster.facts();
     const { keys: all, queues, isTruncated, fault } = facts;
     const { keys, total, isAwaited } = await observed.cluster.matching(text, facts);
@@ -98,9 +102,9 @@ export class Dashboard {
       keys: keys.filter(({ kind }) => kind !== 'election'),
       elections: all.filter(({ kind }) => kind === 'election'),
       queues,
-      runs: view === 'cron' ? await observed.runs() : null,
-      stocks: view === 'stock' ? await observed.stocks() : null,
-      losses: view === 'instance' ? await observed.losses() : null,
+      runs: await runs,
+      stocks: await stocks,
+      losses: await losses,
       process: observed.process,
       history: observed.history,
       revocation: doing.revocation,

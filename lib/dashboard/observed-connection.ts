@@ -111,9 +111,9 @@ export class ObservedConnection {
     return inTime(this.#stocks.get()).catch(() => []);
   }
 
-  /** Returns the latest losses of all instances; none while they cannot be read. */
-  losses(): Promise<readonly ShownLoss[]> {
-    return inTime(this.#losses.get()).catch(() => []);
+  /** Returns the latest losses of all instances; `null` while they cannot be read. */
+  losses(): Promise<readonly ShownLoss[] | null> {
+    return inTime(this.#losses.get()).catch(() => null);
   }
 
   /** Returns the contenders of a key, once a second for all who look. @throws LockUnavailableError */

@@ -36,8 +36,8 @@ export function shownLosses(losses: readonly RecordedLoss[], names: KeyNames, sh
     owner: { label: shownOrNull(named[0]?.label), host: showHosts ? shownOrNull(host) : null, pid },
     keys: named.map(({ key }) => names.shown(key)),
     leases,
-    // Reasons may contain keys.
-    reason: names.areRedacted ? null : shownText(reason),
+    // Reasons may contain keys, and name servers.
+    reason: names.areRedacted || !showHosts ? null : shownText(reason),
   }));
 }
 

@@ -95,7 +95,7 @@ export class AcquisitionGate {
   }
 
   /** Sets the log for lost leases, and for leases that a shutdown waits for; and the listener for lost leases. */
-  logTo(log: LeaseLog, onLosses: LossesListener): void {
+  reportTo(log: LeaseLog, onLosses: LossesListener): void {
     this.#log = log;
     this.#onLosses = onLosses;
   }

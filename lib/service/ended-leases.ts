@@ -5,8 +5,7 @@ import { LockLostError, LockOverdueError, LockRevokedError, LockShutdownError } 
 import type { LockError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 
-/** The number of lost leases that are named; the others are counted. */
-export const MOST_NAMED = 10;
+const MOST_NAMED = 10;
 
 /** The log for leases. */
 export interface LeaseLog {
@@ -14,7 +13,7 @@ export interface LeaseLog {
   error(message: string): void;
 }
 
-/** Is told of leases that were lost together, and of the reason. */
+/** Called with leases that were lost together without anybody's wish, and with the reason. */
 export type LossesListener = (leases: readonly GrantedLease[], reason: string) => void;
 
 /** Leases that are lost together for one reason. */
@@ -26,7 +25,8 @@ interface LostTogether {
 
 /**
  * Logs lost leases with their reason: one log entry for all that are lost together. It is an error, unless somebody has
- * wanted the loss: a revocation, or `maxHeldMs`. Leases that a shutdown ends are not logged. A listener is told the same.
+ * wanted the loss: a revocation, or `maxHeldMs`. A listener is told of errors alone. Leases that a shutdown ends are not
+ * logged.
  */
 export class LostLeases {
   readonly #log: LeaseLog;
@@ -55,7 +55,7 @@ export class LostLeases {
     this.#lost = new Map();
     for (const { level, reason, leases } of lost.values()) {
       this.#log[level](`lost ${leasesText(leases)}. Reason: ${reason}. Other processes may be granted these keys`);
-      this.#listener(leases, reason);
+      if (level === 'error') this.#listener(leases, reason);
     }
   }
 }

@@ -37,7 +37,7 @@ export class LockConnection {
     this.#log = log;
     this.origin = Object.freeze({ connection: options.connectionName, backend: backend.name });
     this.losses = new LossRecorder(backend, options.service, (message) => log.warn(message));
-    gate.logTo(log, (...losses) => this.losses.add(...losses));
+    gate.reportTo(log, (...losses) => this.losses.add(...losses));
     gate.observedAs(this.origin);
     this.keys = new Keys(backend, (message) => log.warn(message));
     this.names = new ServiceNames(backend, this.keys, options);
@@ -61,7 +61,6 @@ export class LockConnection {
   stateChanged(): void {
     this.#state = this.backend.state;
     this.#stateSince = now();
-    this.losses.flush();
   }
 
   /** Time that a call waits by default, in milliseconds. */

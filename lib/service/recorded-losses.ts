@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { backoff, pause } from '../async/timer.js';
-import type { LockBackend } from '../contract/lock-backend.js';
+import { after, backoff } from '../async/timer.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
+import type { LockBackend } from '../contract/lock-backend.js';
 import { LARGEST_VALUE_BYTES } from '../contract/record-store.js';
-import { MOST_NAMED } from './ended-leases.js';
 
 /** The leases that one process lost together, as they are recorded for the whole cluster. */
 export interface RecordedLoss {
@@ -20,26 +19,33 @@ export interface RecordedLoss {
   /** The number of lost leases. */
   readonly leases: number;
   /** The first of the lost leases. */
-  readonly named: readonly { readonly key: string; readonly label?: string | undefined }[];
+  readonly named: readonly { readonly key: string; readonly label: string | undefined }[];
 }
 
 const NAME = 'losses';
 const MOST_LOSSES = 50;
+const MOST_NAMED = 5;
 const LONGEST_TEXT = 120;
-const MOST_TRIES = 8;
+const LONGEST_KEY = 1_024;
+// All processes that an outage has hit come back at the same time.
+const FIRST_PAUSE_MS = 2_000;
+const LONGEST_PAUSE_MS = 60_000;
 
 /**
  * Records the latest losses of a cluster beside its locks, so that a command can list them after the process has ended.
- * All processes share one bounded record. A loss is recorded when the servers can be reached again, if the process
- * still runs by then. A lock never waits for this.
+ * All processes share one bounded record. A process writes it at most once a second, and tries again until it has; a
+ * lock never waits for this.
  */
 export class LossRecorder {
   readonly #backend: LockBackend;
   readonly #service: string | undefined;
   readonly #warn: (message: string) => void;
-  readonly #closing = new AbortController();
-  #unrecorded: RecordedLoss[] = [];
-  #isWriting = false;
+  readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  #unrecorded: readonly RecordedLoss[] = [];
+  #isTrying = false;
+  #isClosed = false;
+  #hasWarned = false;
+  #cancel = () => {};
 
   constructor(backend: LockBackend, service: string | undefined, warn: (message: string) => void) {
     this.#backend = backend;
@@ -49,69 +55,66 @@ export class LossRecorder {
 
   /** Records leases that were lost together. */
   add(leases: readonly GrantedLease[], reason: string): void {
-    const named = leases.slice(0, MOST_NAMED).map(({ key, label }) => ({ key: clipped(key), label: clipped(label) }));
-    const by = { service: this.#service, host: clipped(hostname()), pid: process.pid };
+    if (this.#isClosed) return;
+    const named = leases.slice(0, MOST_NAMED).map(({ key, label }) => ({ key, label }));
+    const by = { service: this.#service, host: hostname(), pid: process.pid };
     const at = new Date().toISOString();
-    this.#unrecorded.push({ id: randomUUID(), at, ...by, reason: clipped(reason), leases: leases.length, named });
-    this.#unrecorded = this.#unrecorded.slice(-MOST_LOSSES);
-    this.flush();
-  }
-
-  /** Writes what is not recorded yet, if the servers can be reached. To be called when they can be reached again. */
-  flush(): void {
-    const { signal } = this.#closing;
-    if (this.#isWriting || this.#unrecorded.length === 0 || signal.aborted) return;
-    if (this.#backend.state !== 'connected') return;
-    void this.#write(signal).catch((error: unknown) => this.#failed(error));
+    const loss = { id: randomUUID(), at, ...by, reason: clipped(reason), leases: leases.length, named };
+    this.#unrecorded = [loss, ...this.#unrecorded].slice(0, MOST_LOSSES);
+    if (!this.#isTrying) this.#tryLater();
   }
 
   /** Writes nothing any more. */
   close(): void {
-    this.#closing.abort(new Error('closed'));
+    this.#isClosed = true;
+    this.#cancel();
   }
 
-  async #write(signal: AbortSignal): Promise<void> {
-    // All processes that an outage has hit come back at the same time.
-    const pauses = backoff(50, 5_000);
-    this.#isWriting = true;
+  #tryLater(): void {
+    this.#isTrying = true;
+    this.#cancel = after(this.#pauses.next(), () => void this.#try(), 'unref');
+  }
+
+  async #try(): Promise<void> {
+    const losses = this.#unrecorded;
     try {
-      for (let tries = 0; tries < MOST_TRIES && this.#unrecorded.length > 0; tries++) {
-        const written = this.#unrecorded;
-        if (await this.#isWritten(written)) this.#unrecorded = this.#unrecorded.filter((one) => !written.includes(one));
-        else await pause(pauses.next(), signal);
+      if (this.#backend.state === 'connected' && (await this.#isWritten(losses))) {
+        this.#unrecorded = this.#unrecorded.filter((loss) => !losses.includes(loss));
+        this.#pauses.reset();
       }
-    } finally {
-      this.#isWriting = false;
+    } catch (error) {
+      this.#failed(error);
     }
+    this.#isTrying = false;
+    if (this.#unrecorded.length > 0 && !this.#isClosed) this.#tryLater();
   }
 
   /** Adds losses to the record, unless another process writes it at the same time. */
   async #isWritten(losses: readonly RecordedLoss[]): Promise<boolean> {
     const { records } = this.#backend;
     const record = await records.read(NAME);
-    const value = encoded(latest([...losses, ...parsed(record?.value)]));
+    // After a lost reply, they may be there.
+    const ids = new Set(losses.map(({ id }) => id));
+    const others = parsed(record?.value).filter(({ id }) => !ids.has(id));
+    const value = encoded([...losses, ...others].slice(0, MOST_LOSSES));
     const write = await records.write([{ name: NAME, value, ifVersion: record?.version ?? 'absent' }]);
     return write.isApplied;
   }
 
   #failed(error: unknown): void {
-    if (this.#closing.signal.aborted || error instanceof LockUnavailableError) return;
-    // For want of rights, say. The next loss would fail in the same way.
-    this.close();
+    if (this.#hasWarned || this.#isClosed || error instanceof LockUnavailableError) return;
+    this.#hasWarned = true;
     this.#warn(`losses cannot be recorded for the command "losses": ${String(error)}`);
   }
 }
 
-/** Returns the latest losses of the cluster that were recorded, the latest first. @throws LockUnavailableError */
+/**
+ * Returns the latest losses of the cluster, the one that was recorded last first.
+ * @throws LockUnavailableError, LockConfigurationError when the servers refuse it
+ */
 export async function recordedLosses(backend: LockBackend): Promise<readonly RecordedLoss[]> {
   const record = await backend.records.read(NAME);
-  return latest(parsed(record?.value));
-}
-
-/** The latest losses. One whose reply was lost is written again, and has the same id. */
-function latest(losses: readonly RecordedLoss[]): readonly RecordedLoss[] {
-  const byId = new Map(losses.map((loss) => [loss.id, loss]));
-  return [...byId.values()].toSorted((one, other) => other.at.localeCompare(one.at)).slice(0, MOST_LOSSES);
+  return parsed(record?.value);
 }
 
 /** The losses as a value, without the oldest ones where there is no room for them. */
@@ -120,26 +123,44 @@ function encoded(losses: readonly RecordedLoss[]): string {
   return Buffer.byteLength(value) <= LARGEST_VALUE_BYTES ? value : encoded(losses.slice(0, -1));
 }
 
-/** The losses of a record that any client may have written. What does not look like one is left out. */
+/** The losses of a record that any client may have written. An entry that does not look like one is left out. */
 function parsed(value = '[]'): readonly RecordedLoss[] {
+  if (value.length > LARGEST_VALUE_BYTES) return [];
   try {
     const losses: unknown = JSON.parse(value);
-    return Array.isArray(losses) ? losses.filter(isLoss) : [];
+    return Array.isArray(losses) ? losses.slice(0, MOST_LOSSES).flatMap(lossOf) : [];
   } catch {
     return [];
   }
 }
 
-function isLoss(value: unknown): value is RecordedLoss {
-  const { id, at, host, pid, reason, leases, named } = Object(value) as Partial<Record<keyof RecordedLoss, unknown>>;
-  const areTexts = [id, at, host, reason].every((field) => typeof field === 'string');
-  const areKeys = Array.isArray(named) && named.every((one) => typeof Object(one).key === 'string');
-  const areNumbers = typeof pid === 'number' && typeof leases === 'number';
-  return areTexts && areKeys && areNumbers && !Number.isNaN(Date.parse(String(at)));
+type Fields<T> = Partial<Record<keyof T, unknown>>;
+
+function lossOf(value: unknown): RecordedLoss[] {
+  const { id, at, service, host, pid, reason, leases, named } = Object(value) as Fields<RecordedLoss>;
+  const time = Date.parse(String(at));
+  if (typeof id !== 'string' || typeof host !== 'string' || typeof reason !== 'string') return [];
+  if (typeof pid !== 'number' || typeof leases !== 'number' || Number.isNaN(time) || !Array.isArray(named)) return [];
+  return [
+    {
+      id: clipped(id),
+      at: new Date(time).toISOString(),
+      service: typeof service === 'string' ? clipped(service) : undefined,
+      host: clipped(host),
+      pid,
+      reason: clipped(reason),
+      leases,
+      named: named.slice(0, MOST_NAMED).flatMap(namedOf),
+    },
+  ];
 }
 
-function clipped(text: string): string;
-function clipped(text: string | undefined): string | undefined;
-function clipped(text: string | undefined): string | undefined {
-  return text?.slice(0, LONGEST_TEXT);
+function namedOf(value: unknown): RecordedLoss['named'] {
+  const { key, label } = Object(value) as Fields<RecordedLoss['named'][number]>;
+  if (typeof key !== 'string') return [];
+  return [{ key: key.slice(0, LONGEST_KEY), label: typeof label === 'string' ? clipped(label) : undefined }];
+}
+
+function clipped(text: string): string {
+  return text.slice(0, LONGEST_TEXT);
 }

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { LockModule, LockService } from '../../lib/index.js';
 import { LockDashboardModule } from '../../lib/dashboard/index.js';
+import { recordLoss } from '../support/recorded-loss.js';
 import { ROOT } from '../support/repository-root.js';
 import { scene } from './scene-backend.js';
 import type { SceneBackend, Scripted, ScriptedKey } from './scene-backend.js';
@@ -88,16 +89,8 @@ async function fill(backend: SceneBackend, locks: LockService): Promise<void> {
     kind: 'election',
     holders: aging([{ ...hold('Ledger.close', 3, 402_000) }], at),
   });
-  const loss = {
-    id: 'a',
-    at: new Date(at - 1_260_000).toISOString(),
-    service: 'billing',
-    ...process(3),
-    reason: 'the session is over (expired)',
-    leases: 2,
-    named: [{ key: 'invoice/2026-11-0088', label: 'Invoices.render' }, { key: 'ledger/2026-11' }],
-  };
-  await backend.records.write([{ name: 'losses', value: JSON.stringify([loss]) }]);
+  const named = [{ key: 'invoice/2026-11-0088', label: 'Invoices.render' }, { key: 'ledger/2026-11' }];
+  await recordLoss(backend, { ...process(3), leases: 2, named });
   backend.queues.push({ key: 'shop/mails', items: 18 }, { key: 'shop/parcels', items: 3 });
   for (const [key, units, sold] of [
     ['coupons/black-friday', 300, 211],

@@ -12,6 +12,7 @@ import { PLATFORMS } from '../nest/platforms.js';
 import type { Platform } from '../nest/platforms.js';
 import { ASSETS, browsedApp, browser, live, serveHttp, stripProxy } from './browsed-app.js';
 import type { BrowsedApp } from './browsed-app.js';
+import { recordLoss } from '../support/recorded-loss.js';
 
 const open = browser();
 const SOON = { timeout: 30_000 };
@@ -320,6 +321,7 @@ describe('the frame', () => {
     backend.cluster.set('poller', { kind: 'election', holders: [{ isOwn: true }], waiters: [{}] });
     backend.queues.push({ key: 'mails', items: 3 });
     await locks.stock('tickets', { segments: 4 }).restock(3);
+    await recordLoss(backend);
     const { page } = await open(url, { colorScheme, reducedMotion: 'reduce' });
     for (const view of VIEWS) {
       await page.goto(`${url}#/${view}`);
@@ -338,6 +340,8 @@ describe('the frame', () => {
     backend.cluster.set(`${long}end`, { holders: [{}] });
     backend.cluster.set('poller', { kind: 'election', holders: [{ label: long }] });
     backend.queues.push({ key: long, items: 3 });
+    const word = 'a-word'.repeat(20);
+    await recordLoss(backend, { service: word, host: word, reason: word, named: [{ key: long, label: word }] });
     const { page } = await open(url, { viewport: { width, height: 800 } });
     for (const view of VIEWS) {
       await page.goto(`${url}#/${view}`);
@@ -398,6 +402,8 @@ async function hostileApp(assets = ASSETS): Promise<BrowsedApp> {
   app.backend.cluster.set('order/1', { holders: hostile, waiters: hostile });
   app.backend.cluster.set(`election ${HOSTILE}`, { kind: 'election', holders: hostile });
   app.backend.queues.push({ key: HOSTILE, items: 1 });
+  const named = [{ key: HOSTILE, label: HOSTILE }];
+  await recordLoss(app.backend, { id: HOSTILE, service: HOSTILE, host: HOSTILE, reason: HOSTILE, named });
   await app.locks.stock(HOSTILE, { segments: 1 }).restock(1);
   await app.locks.using('order/2', async () => {}, { label: HOSTILE });
   const run = {

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { CronRunsService } from '../../lib/index.js';
+import { CronRunsService, LockUnavailableError } from '../../lib/index.js';
+import { recordLoss } from '../support/recorded-loss.js';
 import { browsedApp, browser, live } from './browsed-app.js';
 
 const open = browser();
@@ -89,13 +90,23 @@ describe('a view', () => {
 
   it('shows the lost leases of all instances, also of one that has ended', async () => {
     const { url, backend } = await browsedApp();
-    const named = [{ key: 'order/1', label: 'Orders.place' }, { key: '<b>order/2</b>' }];
-    const loss = { id: 'a', at: new Date().toISOString(), service: 'shop', host: 'shop-7', pid: 42, reason: 'expired' };
-    await backend.records.write([{ name: 'losses', value: JSON.stringify([{ ...loss, leases: 3, named }]) }]);
     const { page } = await open(`${url}#/instance`);
     await live(page);
+    await page.getByText('No loss is recorded').waitFor();
+    const named = [{ key: 'order/1', label: 'Orders.place' }, { key: '<b>order/2</b>' }];
+    await recordLoss(backend, { leases: 3, named });
     const row = page.locator('table.losses tbody tr');
-    for (const text of ['order/1, <b>order/2</b>', 'and 1 more', 'Orders.place', 'shop-7 · pid 42', 'expired'])
-      await expect.poll(() => row.getByText(text).count()).toBeGreaterThan(0);
+    const shown = ['order/1, <b>order/2</b>', 'and 1 more', 'Orders.place', 'shop-7 · pid 42', 'billing', 'expired'];
+    for (const text of shown) await expect.poll(() => row.getByText(text).count()).toBeGreaterThan(0);
+  });
+
+  it('does not say that nothing was lost while that cannot be read', async () => {
+    const { url, backend } = await browsedApp();
+    vi.spyOn(backend.records, 'read').mockRejectedValue(new LockUnavailableError('no server answered'));
+    const { page } = await open(`${url}#/instance`);
+    await live(page);
+    const losses = page.locator('section', { hasText: 'Lost leases of all instances' });
+    await losses.getByText('Not known').waitFor();
+    expect(await losses.getByText('No loss').count()).toBe(0);
   });
 });

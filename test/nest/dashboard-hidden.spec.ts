@@ -4,6 +4,7 @@ import type { StateAnswer } from '../../lib/dashboard/answers.js';
 import { resolveDashboardOptions } from '../../lib/dashboard/dashboard.options.js';
 import type { LockDashboardOptions } from '../../lib/dashboard/index.js';
 import { LockConfigurationError } from '../../lib/index.js';
+import { recordLoss } from '../support/recorded-loss.js';
 import { serveDashboard } from './dashboard-app.js';
 
 const redactKey = (key: string) => key.replaceAll(/\d+/g, '…');
@@ -37,12 +38,11 @@ describe('with keys redacted', () => {
 
 it('recorded losses name neither keys nor hosts where the page must not', async () => {
   const { get, backend } = await serveDashboard({ options: { redactKey, showHosts: false } });
-  const named = [{ key: 'customer/4711' }];
-  const by = { service: 'shop', host: 'shop-7', pid: 42 };
-  const loss = { id: 'a', at: new Date().toISOString(), ...by, reason: 'revoked "customer/4711"', leases: 1, named };
-  await backend.records.write([{ name: 'losses', value: JSON.stringify([loss]) }]);
+  const reason = 'taken from "customer/4711" by shop-7';
+  await recordLoss(backend, { reason, named: Array.from({ length: 1_000 }, () => ({ key: 'customer/4711' })) });
   const text = await (await get('/locks/api/state?view=instance')).text();
   const { losses } = JSON.parse(text) as StateAnswer;
-  expect(losses).toMatchObject([{ keys: ['customer/…'], owner: { host: null, pid: 42 }, reason: null }]);
+  expect(losses).toMatchObject([{ owner: { host: null, pid: 42 }, reason: null }]);
+  expect(losses?.[0]?.keys).toEqual(Array.from({ length: 5 }, () => 'customer/…'));
   expect(text).not.toMatch(/4711|shop-7/);
 });

@@ -88,7 +88,9 @@ describe.each([
         (answer as Pick<StateAnswer, 'keys'>).keys.find(({ key, waiting }) => key === HOT && waiting > 0);
       await expect.poll(async () => hot(await sample.command('list', 'order/')), PATIENCE).toBeDefined();
       await expect.poll(async () => hot(await state()), PATIENCE).toBeDefined();
-      await expect.poll(() => most(instances, 'wait_duration_seconds_count'), PATIENCE).toBeGreaterThan(0);
+      const reviews = { lock: 'OrdersService.review' };
+      await expect.poll(() => most(instances, 'wait_duration_seconds_sum', reviews), PATIENCE).toBeGreaterThan(1);
+      await expect.poll(() => most(instances, 'blocking_seconds_total', reviews), PATIENCE).toBeGreaterThan(1);
 
       // The leading instance.
       await expect.poll(() => sample.command('leaders'), PATIENCE).toMatchObject([{ holding: 1, service: 'shop' }]);

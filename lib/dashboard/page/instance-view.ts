@@ -38,7 +38,7 @@ export function instanceView(changed: () => void): Child {
       histogram('Holds', process.holds),
     ),
     events(process.events),
-    losses(shown.losses ?? []),
+    losses(shown.losses),
   ];
 }
 
@@ -163,20 +163,20 @@ function events(all: readonly ShownEvent[]): VNode {
   );
 }
 
-function losses(all: readonly ShownLoss[]): VNode {
+function losses(all: readonly ShownLoss[] | null): VNode {
   const now = serverNow();
   return h(
     'section',
     { class: 'below', 'aria-labelledby': 'losses-title' },
     h('h2', { id: 'losses-title' }, 'Lost leases of all instances'),
-    all.length === 0
+    all === null || all.length === 0
       ? nothing(
-          'No lease was lost',
+          all === null ? 'Not known' : 'No loss is recorded',
           'The latest losses of the cluster would be here, also those of processes that have ended.',
         )
       : h(
           'table',
-          { class: 'plain losses' },
+          { class: 'runs losses' },
           h('caption', { class: 'hidden' }, 'Latest losses of the cluster'),
           columns('Time', 'Keys', 'Lost by', 'Service', 'Reason'),
           h(

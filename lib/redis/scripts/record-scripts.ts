@@ -21,7 +21,7 @@ return answers
 /**
  * Applies all changes or none, and once. ARGV after the head's: '1' if it may have run before, write id, the time for
  * which it may be repeated, then for each record its name, its condition ('', 'absent' or a version), its change ('set',
- * 'remove' or 'keep'), its value. Costs 5 us, and 3 us for each record. Returns `{'APPLIED', time, version, …}` or
+ * 'remove' or 'keep'), its value. Costs 6 us, and 3 us for each record. Returns `{'APPLIED', time, version, …}` or
  * `{'CONFLICT', place}`. A version is '' when the write was applied before, and others have overwritten it since.
  */
 export const WRITE_RECORDS = new Script(

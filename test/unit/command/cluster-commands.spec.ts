@@ -111,7 +111,8 @@ describe('commands on a cluster', () => {
     expect((await run('losses')).said).toBe(`no loss of a lease is recorded (base path ${basePath})\n`);
     await locks.revoke('orders/42', { graceMs: 0 });
     await waiting;
-    await expect.poll(async () => JSON.parse((await run('losses', '--json')).said) as unknown[]).toHaveLength(1);
+    const recorded = async () => JSON.parse((await run('losses', '--json')).said) as unknown[];
+    await expect.poll(recorded, { timeout: 30_000 }).toHaveLength(1);
     const { code, said, complained } = await run('losses');
     expect([code, complained]).toEqual([0, '']);
     await expect(stable(said)).toMatchFileSnapshot('golden/losses.txt');

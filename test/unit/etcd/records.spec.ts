@@ -29,7 +29,7 @@ function setUp(refusals: (RefusedError | undefined)[] = []) {
     return { isMet: true, revision, term: 1, results: [] };
   };
   const inTime = (work: (signal: AbortSignal) => Promise<unknown>) => work(new AbortController().signal);
-  const session = { read, change, key: 'locks/session/7', lease: 7n, nextNumber: () => 1, remove: async () => {} };
+  const session = { read, change, key: 'locks/session/7', lease: 7n, newName: () => '7-1', remove: async () => {} };
   const sessions = { keys: new EtcdKeys('locks'), connected: session, inTime };
   return { records: new EtcdRecords(sessions as unknown as EtcdSessions), refusals };
 }
