@@ -46,6 +46,8 @@ export class Contender implements OwnEntry {
   #hold: RedisHold | undefined;
   #error: SessionEndedError | undefined;
   #isOver = false;
+  /** Messages to the hold that came before the answer that grants it: they have a connection of their own. */
+  #overtaking: string[] | undefined;
   #cancelLook: Dispose = () => {};
 
   constructor(session: RedisSession, wanted: Wanted) {
@@ -71,8 +73,10 @@ export class Contender implements OwnEntry {
   }
 
   told(what: string, token: string, isWanted: string): void {
-    if (what === 'g' && !this.#isOver) this.#grant({ token, isWanted: isWanted === '1' });
-    if (what === 'x') this.#end(new EntryGoneError());
+    if (this.#isOver) return;
+    if (what === 'g') this.#grant({ token, isWanted: isWanted === '1' });
+    else if (what === 'x') this.#end(new EntryGoneError());
+    else (this.#overtaking ??= []).push(what);
   }
 
   mayHaveMissed(): void {
@@ -123,8 +127,10 @@ export class Contender implements OwnEntry {
     this.#cancelLook();
     const { name, releaseTimeoutMs, report } = this.#wanted;
     const options = { name, place: this.place, releaseTimeoutMs, report };
-    this.#hold = new RedisHold(this.#session, this.#entry, granted, options);
-    this.#granted?.resolve(this.#hold);
+    const hold = new RedisHold(this.#session, this.#entry, granted, options);
+    this.#hold = hold;
+    for (const what of this.#overtaking ?? []) hold.told(what);
+    this.#granted?.resolve(hold);
   }
 
   #end(error: SessionEndedError): void {
