@@ -213,12 +213,17 @@ export class QueueView {
       if (first.size === turns) break;
       first.add(key);
     }
+    let isBehind = false;
     for (const follower of followers) {
       // A copy that is older than the entry does not have it yet.
       if (this.#revision < follower.created) continue;
       const entry = entries.get(follower.entryKey);
-      follower.placed(entry && { entry, isTurn: first.has(entry.key), isWanted });
+      // The copy has missed the end of the entry that had the name before, and the creation of this one.
+      if (entry && entry.created < follower.created) isBehind = true;
+      else if (entry?.created !== follower.created) follower.placed(undefined);
+      else follower.placed({ entry, isTurn: first.has(entry.key), isWanted });
     }
+    if (isBehind) this.#load();
   }
 
   /** Old servers can forget an event: the queue is read now and then. */

@@ -64,6 +64,28 @@ describe('a view of a wait queue', () => {
     expect(places.map((place) => place?.isTurn)).toEqual([false, false, true]);
   });
 
+  it('takes no former entry of the same name for the own one, when both changes were missed', async () => {
+    const { places, reads, follow, answer, put, watchedFrom } = setUp();
+    const former = follow('me', 10);
+    await answer([kvOf('me', 10), kvOf('other', 11)], 12);
+    await watchedFrom(12);
+    expect(places.splice(0).map((place) => place?.isTurn)).toEqual([true]);
+    former();
+    // Removed at 13, when the other entry had its turn, and created anew at 14.
+    follow('me', 14);
+    put(kvOf('third', 15));
+    expect([places, reads.length]).toEqual([[], 1]);
+    await answer([kvOf('other', 11), kvOf('me', 14), kvOf('third', 15)], 15);
+    expect(places.map((place) => place?.isTurn)).toEqual([false]);
+  });
+
+  it('tells that an entry is gone when another one has its name', async () => {
+    const { places, follow, answer } = setUp();
+    follow('me', 7);
+    await answer([kvOf('me', 9)], 9);
+    expect(places).toEqual([undefined]);
+  });
+
   it('does not take the last event for a turn: others may be ahead', async () => {
     const { places, follow, answer, remove } = setUp();
     follow('me', 7);
