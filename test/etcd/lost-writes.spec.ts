@@ -65,10 +65,13 @@ describe('a write whose answer is lost', () => {
     ['asks for nothing', { name, value: '1' }, [GONE], APPLIED],
     ['changes a record, which others leave', { name, value: '1', ifVersion: 1 }, [], { records: CHANGED }],
     ['changes a record, which others make anew', { name, value: '1', ifVersion: 1 }, [GONE, THEIRS, THEIRS], UNKNOWN],
-    ['removes a record, which others make anew', { name, value: undefined, ifVersion: 1 }, [THEIRS, THEIRS], UNKNOWN],
+    ['removes a record', { name, value: undefined, ifVersion: 1 }, [], { ...APPLIED, records: [] }],
+    ['removes a record without a condition', GONE, [], { ...APPLIED, records: [] }],
+    ['removes a record, which others make anew', { name, value: undefined, ifVersion: 1 }, [THEIRS], APPLIED],
   ])('%s: is applied once', async (_, change, meanwhile, outcome) => {
     const { proxy, one, other, session, sessions } = await setUp();
-    if (change.ifVersion === 1) for (const value of ['a', 'b']) await other.records.write([{ name, value }]);
+    if (change.ifVersion === 1 || change === GONE)
+      for (const value of ['a', 'b']) await other.records.write([{ name, value }]);
     const before = await other.records.read(name);
     const sent = loseNext(proxy, 'toClient');
     const writing = outcomeOf(one.records.write([change]));

@@ -3,8 +3,8 @@
  * Lost replies: the keys are read again, over the next link, on which a request of the former one has no effect any
  * more. Revisions never restart, as versions do. So a key that the write would have changed, and that still has the
  * revision at which it was read, shows that the write was not applied. A key with the write's id shows that it was.
- * Marks: a write that only makes keys leaves nothing to be seen once others have removed them. It also makes a key that
- * ends with the session, and is removed after the answer.
+ * Marks: a removal leaves nothing to be seen, nor does a write that only makes keys, once others have removed them. Such
+ * a write also makes a key that ends with the session, and is removed after the answer.
  */
 import { LinkLostError, RefusedError } from '../client/etcd-error.js';
 import { UNCHANGED } from '../../contract/record-store.js';
@@ -170,10 +170,11 @@ function isEffective(value: Value, found: Found): boolean {
   return value !== UNCHANGED && (value !== undefined || found !== undefined);
 }
 
-/** Returns the mark of a write that makes keys, and changes none that exists. `undefined` for others. */
+/** Returns the mark of a write that only makes and removes keys. `undefined` for one that changes a key, or nothing. */
 function markFor(session: EtcdSession, found: readonly Found[], values: readonly Value[]): string | undefined {
-  const effects = found.filter((kv, place) => isEffective(values[place], kv));
-  if (effects.length === 0 || effects.some((kv) => kv !== undefined)) return undefined;
+  const effects = found.flatMap((kv, place) => (isEffective(values[place], kv) ? [{ kv, value: values[place] }] : []));
+  if (effects.length === 0 || effects.some(({ kv, value }) => kv !== undefined && value !== undefined))
+    return undefined;
   return `${session.key}-wrote-${session.newName()}`;
 }
 
