@@ -99,10 +99,7 @@ export class EtcdRecords implements RecordStore {
 function keyChangeOf({ value, ifVersion }: RecordChange, key: string, id: string): KeyChange {
   return {
     key,
-    isMet: (kv) => {
-      if (ifVersion === undefined) return true;
-      return ifVersion === 'absent' ? kv === undefined : kv?.version === ifVersion + 1;
-    },
+    ifVersion,
     valueFor: (kv) => (typeof value === 'string' ? JSON.stringify(storedOf(value, id, kv)) : value),
     isOwn: (kv) => parse(kv.value).by === id,
   };

@@ -1,6 +1,6 @@
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
 
-/** Writes the record of lost leases as any client can: one loss of a process of another service, changed by `fields`. */
+/** Writes the record of lost leases, as another client could: one loss of another service, changed by `fields`. */
 export async function recordLoss({ records }: Pick<LockBackend, 'records'>, fields: object = {}): Promise<void> {
   const by = { service: 'billing', host: 'shop-7', pid: 42 };
   const what = {

@@ -61,10 +61,7 @@ export class EtcdCells implements Cells {
 function keyChangeOf({ data, ifVersion }: CellChange, key: string, id: Buffer): KeyChange {
   return {
     key,
-    isMet: (found) => {
-      if (ifVersion === undefined) return true;
-      return ifVersion === 'absent' ? found === undefined : found?.version === ifVersion + 1;
-    },
+    ifVersion,
     valueFor: () => data && Buffer.concat([id, data]),
     isOwn: ({ value }) => value.subarray(0, ID_BYTES).equals(id),
   };

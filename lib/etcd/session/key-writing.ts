@@ -20,8 +20,8 @@ type Value = string | Buffer | undefined | typeof UNCHANGED;
 /** One change of a write. */
 export interface KeyChange {
   readonly key: string;
-  /** Whether the change may be made to the key as it was found. */
-  isMet(found: Found): boolean;
+  /** The version that the key must have, counted from 0. `undefined`: any, or none. */
+  readonly ifVersion: number | 'absent' | undefined;
   /** Returns the new value; `undefined` removes the key. */
   valueFor(found: Found): Value;
   /** Whether the value was written by this write. */
@@ -66,7 +66,7 @@ export class KeyWriting {
         ? await this.#findOut(inDoubt, session, signal)
         : await readKeys(session, this.#keys, signal);
       if (found === 'applied') return settled(inDoubt as Attempt);
-      const conflict = this.#changes.findIndex((change, place) => !change.isMet(found[place]));
+      const conflict = this.#changes.findIndex((change, place) => !isMet(change, found[place]));
       if (conflict >= 0) return { conflict };
       const values = this.#changes.map((change, place) => change.valueFor(found[place]));
       const attempt = { session, found, values, mark: markFor(session, found, values) };
@@ -158,6 +158,13 @@ async function readAtOnce(
 function settled({ session, found, values, mark }: Attempt): KeyWrite {
   if (mark !== undefined) void session.remove([mark]);
   return { found, values };
+}
+
+/** Whether the change may be made to the key as it was found. */
+function isMet({ ifVersion }: KeyChange, found: Found): boolean {
+  if (ifVersion === undefined) return true;
+  // etcd counts writes from 1.
+  return ifVersion === 'absent' ? found === undefined : found?.version === ifVersion + 1;
 }
 
 function opOf(key: string, value: Value): readonly Op[] {

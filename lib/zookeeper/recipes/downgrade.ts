@@ -6,7 +6,7 @@
  * smaller than theirs.
  * Fencing token: the reader's znode is younger than theirs, so its czxid is larger than their tokens. The lease
  * therefore keeps the writer's token.
- * Session loss: the servers remove the znode, as any contender's.
+ * Session loss: the servers remove the znode, like those of other contenders.
  * Source: Curator's InterProcessReadWriteLock since 5.5 (CURATOR-621).
  */
 import { CreateMode, ErrorCode, KeeperError, refusedAt } from '../session/requests.js';

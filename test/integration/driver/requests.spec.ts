@@ -26,7 +26,7 @@ async function watchesKept(): Promise<number> {
 }
 
 describe('the plain driver', () => {
-  it('treats version 0 of a transaction as any version', async () => {
+  it('accepts every version where a transaction names version 0', async () => {
     const plain = await openPlain(target);
     const path = freshBasePath();
     await plainly<string>((done) => plain.create(path, Buffer.from('0'), PERSISTENT, done));
