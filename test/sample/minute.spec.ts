@@ -139,9 +139,10 @@ describe.each([
       // Every instance shows it, and a page that was closed at the time as well.
       const shown = async () => {
         const { losses } = await any.page<StateAnswer>('state?view=instance');
-        return losses?.find(({ owner }) => owner.pid === pid);
+        // A session that ends again has lost other leases since.
+        return losses?.find(({ owner, keys }) => owner.pid === pid && keys.includes(HUNG));
       };
-      await expect.poll(shown, PATIENCE).toMatchObject({ service: 'shop', keys: expect.arrayContaining([HUNG]) });
+      await expect.poll(shown, PATIENCE).toMatchObject({ service: 'shop' });
     },
   );
 });

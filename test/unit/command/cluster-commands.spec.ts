@@ -11,6 +11,7 @@ import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
 import { eventually } from '../../support/eventually.js';
 import { openService } from '../../support/services.js';
 import { unusedPort } from '../../support/unused-port.js';
+import { contendersAt, openClient } from '../../support/znodes.js';
 import { commandIo, stable } from './command-io.js';
 
 let server: EmbeddedZooKeeper;
@@ -109,7 +110,10 @@ describe('commands on a cluster', () => {
   it('show the leases that were lost', async () => {
     const { run, basePath, locks, waiting } = await busyCluster();
     expect((await run('losses')).said).toBe(`no loss of a lease is recorded (base path ${basePath})\n`);
-    await locks.revoke('orders/42', { graceMs: 0 });
+    const client = await openClient(server.connectString);
+    const queue = connectionOf(locks).backend.identify('orders/42');
+    const [held] = await contendersAt(client, queue);
+    await client.delete(`${queue}/${held}`);
     await waiting;
     const recorded = async () => JSON.parse((await run('losses', '--json')).said) as unknown[];
     await expect.poll(recorded, { timeout: 30_000 }).toHaveLength(1);
