@@ -35,7 +35,7 @@ export class FieldWriter {
     if (length === 0) return;
     this.#varint(field * 8 + LENGTH_FIRST);
     this.#varint(length);
-    this.#reserve(length);
+    if (this.#at + length > this.#bytes.length) this.#grow(length);
     if (typeof value === 'string') this.#bytes.write(value, this.#at);
     else value.copy(this.#bytes, this.#at);
     this.#at += length;
@@ -44,25 +44,26 @@ export class FieldWriter {
   /** Writes a message, which may have no fields. @param write writes its fields */
   message(field: number, write: () => void): void {
     this.#varint(field * 8 + LENGTH_FIRST);
-    this.#reserve(1);
-    const head = this.#at++;
+    // One byte for its length.
+    this.#varint(0);
+    const start = this.#at;
     write();
-    const length = this.#at - head - 1;
+    const length = this.#at - start;
     if (length < SEVEN_BITS) {
-      this.#bytes[head] = length;
+      this.#bytes[start - 1] = length;
       return;
     }
     // The length takes more than one byte.
-    const fields = Buffer.from(this.#bytes.subarray(head + 1, this.#at));
-    this.#at = head;
+    const fields = Buffer.from(this.#bytes.subarray(start, this.#at));
+    this.#at = start - 1;
     this.#varint(length);
-    this.#reserve(length);
+    if (this.#at + length > this.#bytes.length) this.#grow(length);
     this.#at += fields.copy(this.#bytes, this.#at);
   }
 
   /** Negative numbers take ten bytes, as 64 bits of two's complement. */
   #varint(value: number | bigint): void {
-    this.#reserve(LONGEST_VARINT);
+    if (this.#at + LONGEST_VARINT > this.#bytes.length) this.#grow(LONGEST_VARINT);
     let rest = value;
     if (typeof rest === 'bigint') {
       rest = BigInt.asUintN(64, rest);
@@ -74,8 +75,8 @@ export class FieldWriter {
     this.#bytes[this.#at++] = Number(rest);
   }
 
-  #reserve(count: number): void {
-    if (this.#at + count <= this.#bytes.length) return;
+  /** Makes room for `count` bytes more. */
+  #grow(count: number): void {
     const longer = Buffer.allocUnsafe(Math.max(2 * this.#bytes.length, this.#at + count));
     this.#bytes.copy(longer, 0, 0, this.#at);
     this.#bytes = longer;
@@ -157,17 +158,23 @@ export class FieldReader {
     this.#at += count;
   }
 
-  // Most numbers are small: big integers are slow.
   #varint(): number | bigint {
+    const bytes = this.#bytes;
     let value = 0;
     let factor = 1;
     for (let count = 0; count < MOST_SAFE_BYTES; count++) {
-      const byte = this.#byte();
-      value += (byte & 127) * factor;
-      if (byte < SEVEN_BITS) return value;
+      if (this.#at >= this.#end) break;
+      const byte = bytes[this.#at++] ?? 0;
+      if (byte < SEVEN_BITS) return value + byte * factor;
+      value += (byte - SEVEN_BITS) * factor;
       factor *= SEVEN_BITS;
     }
-    let large = BigInt(value);
+    return this.#largeVarint(BigInt(value));
+  }
+
+  /** The rest of a number that may need a big integer. They are slow, and most numbers are small. */
+  #largeVarint(low: bigint): bigint {
+    let large = low;
     for (let shift = 49n; ; shift += 7n) {
       if (shift > 63n) throw new RangeError('a number has more than 64 bits');
       const byte = this.#byte();
