@@ -60,7 +60,7 @@ describe.each(KINDS)('%s that is held for too long', (_kind, title, lockOf) => {
     const lock = lockOf(locks);
     const end = deferred();
     const begun = deferred();
-    await pass(1);
+    await pass(10);
     const handle = await lock.acquire({ ...waiting(lock), label: 'by hand' });
     await pass(999);
     expect(warned).toEqual([]);
