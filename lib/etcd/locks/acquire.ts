@@ -58,19 +58,28 @@ async function enterQueues(
 
 /** Enters the queues behind all that are there. An entry that is there already was made by a lost answer's request. */
 async function enterAnyway(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<boolean> {
-  const reads = contenders.flatMap(({ queue }) => readsOf(queue));
-  const isWhole = reads.length + contenders.length <= MOST_WITH_READS;
   const first = contenders[0]?.entryKey ?? '';
   const change = entering(session, contenders, [{ key: first, property: 'created', is: 'equal', than: 0 }]);
-  const shown = isWhole ? reads : [{ kind: 'read', key: first } as const];
-  const { isMet, results, revision } = await session.change(
-    { ...change, success: [...change.success, ...(isWhole ? reads : [])], failure: shown },
-    call,
-  );
-  if (isWhole) {
-    stand(contenders, statesOf(contenders, isMet ? results.slice(contenders.length) : results, revision));
-    return true;
-  }
+  const reads = contenders.flatMap(({ queue }) => readsOf(queue));
+  if (reads.length + contenders.length > MOST_WITH_READS) return enterUnread(session, contenders, call, change);
+  const success = [...change.success, ...reads];
+  const { isMet, results, revision } = await session.change({ ...change, success }, call);
+  const states = isMet
+    ? statesOf(contenders, results.slice(contenders.length), revision)
+    : await look(session, contenders, call.signal);
+  stand(contenders, states);
+  return true;
+}
+
+/** Enters many queues, which are read by their views. */
+async function enterUnread(
+  session: EtcdSession,
+  contenders: readonly Contender[],
+  call: Entering,
+  change: Change,
+): Promise<boolean> {
+  const failure = [{ kind: 'read', key: contenders[0]?.entryKey ?? '' } as const];
+  const { isMet, results, revision } = await session.change({ ...change, failure }, call);
   const [found] = results;
   const created = isMet ? revision : found?.kind === 'read' ? found.found[0]?.created : undefined;
   if (created === undefined) throw new EntryGoneError();
@@ -138,10 +147,11 @@ function statesOf(
 ): readonly QueueState[] {
   const reads = results.flatMap((result) => (result.kind === 'read' ? result : []));
   let at = 0;
-  return contenders.map(({ queue }) => {
-    const count = readsOf(queue).length;
+  return contenders.map((contender) => {
+    const { queue } = contender;
+    const count = queue.number === undefined ? 1 : 2;
     at += count;
-    return stateOf(queue, reads.slice(at - count, at), revision);
+    return stateOf(queue, reads.slice(at - count, at), revision, contender);
   });
 }
 

@@ -40,21 +40,11 @@ export function newEntry(entry: NewEntry): EntryValue {
   return { ...entry, since: Date.now(), host, pid: process.pid };
 }
 
-export function entryText({
-  mode,
-  permits,
-  most,
-  since,
-  label,
-  host: on,
-  pid,
-  isRevoked,
-  proclaimed,
-  isBare,
-}: EntryValue): string {
-  if (isBare) return proclaimed ?? '';
-  const counts = mode === 'permit' ? { permits, most } : {};
-  return JSON.stringify({ mode, ...counts, since, label, host: on, pid, isRevoked, proclaimed });
+export function entryText(entry: EntryValue): string {
+  const { mode, since, label, pid, isRevoked, proclaimed } = entry;
+  if (entry.isBare) return proclaimed ?? '';
+  const [permits, most] = mode === 'permit' ? [entry.permits, entry.most] : [];
+  return JSON.stringify({ mode, permits, most, since, label, host: entry.host, pid, isRevoked, proclaimed });
 }
 
 /**

@@ -8,7 +8,7 @@ import type { Watches } from '../session/watches.js';
 import type { ReadOp } from '../wire/requests.js';
 import type { KeyValue, ReadResult, WatchEvent } from '../wire/responses.js';
 import { entryOf } from './entry.js';
-import type { Entry } from './entry.js';
+import type { Entry, EntryValue } from './entry.js';
 import { inOrder, turnsOf } from './turns.js';
 
 /** The time after which a read that was refused is made again. */
@@ -46,15 +46,35 @@ export function readsOf({ entries, number }: QueueKeys): readonly ReadOp[] {
   return number === undefined ? [queue] : [queue, { kind: 'read', key: number }];
 }
 
-/** Returns the entries among keys that were found in their place, in their order. */
-export function entriesOf(queue: QueueKeys, found: readonly KeyValue[]): readonly Entry[] {
-  return inOrder(found.filter(({ key }) => isEntryOf(queue, key)).map((kv) => entryOf(kv, queue.hasBareValues)));
+/**
+ * Returns the entries among keys that were found in their place, in their order.
+ * @param own an entry of this process: its value is known unless it was written again
+ */
+export function entriesOf(queue: QueueKeys, found: readonly KeyValue[], own?: OwnEntry): readonly Entry[] {
+  const entries: Entry[] = [];
+  for (const kv of found) {
+    const { key, created, modified } = kv;
+    if (key === own?.entryKey && modified === created) entries.push({ ...own.value, key, created, modified });
+    else if (isEntryOf(queue, key)) entries.push(entryOf(kv, queue.hasBareValues));
+  }
+  return inOrder(entries);
 }
 
-/** Returns what the reads of `readsOf` have found. */
-export function stateOf(queue: QueueKeys, [found, number]: readonly ReadResult[], revision: number): QueueState {
+/** An entry of this process, as it was put. */
+interface OwnEntry {
+  readonly entryKey: string;
+  readonly value: EntryValue;
+}
+
+/** Returns what the reads of `readsOf` have found. @param own as for `entriesOf` */
+export function stateOf(
+  queue: QueueKeys,
+  [found, number]: readonly ReadResult[],
+  revision: number,
+  own?: OwnEntry,
+): QueueState {
   const recorded = number?.found[0]?.value.toString();
-  const entries = entriesOf(queue, found?.found ?? []);
+  const entries = entriesOf(queue, found?.found ?? [], own);
   return { entries, number: recorded === undefined ? undefined : Number(recorded), revision };
 }
 

@@ -39,7 +39,6 @@ export class NotBoundError extends Error {
 
 interface Waiting {
   readonly change: Change;
-  readonly bytes: number;
   readonly answered: Deferred<Changed>;
 }
 
@@ -68,7 +67,7 @@ export class Outbox {
   send(change: Change): Promise<Changed> {
     const answered = deferred<Changed>();
     if (this.#waiting.length === 0) this.#flushSoon();
-    this.#waiting.push({ change, bytes: bytesOf(change.success), answered });
+    this.#waiting.push({ change, answered });
     return answered.promise;
   }
 
@@ -81,40 +80,41 @@ export class Outbox {
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    // Large changes travel alone.
-    for (const batch of batchesOf(waiting)) void this.#sendTogether(batch);
+    const batches = waiting.length > 1 ? batchesOf(waiting) : [waiting];
+    for (const batch of batches) void this.#send(batch);
   }
 
-  async #sendTogether(batch: readonly Waiting[]): Promise<void> {
+  async #send(batch: readonly Waiting[]): Promise<void> {
+    const [only, ...others] = batch;
+    if (!only) return;
+    this.#underWay++;
     try {
-      this.#underWay++;
-      const answers = await this.#txn(batch.map(({ change }) => change)).finally(() => this.#underWay--);
-      batch.forEach(({ answered }, place) => {
-        const answer = answers[place];
-        if (answer) answered.resolve(answer);
-        else answered.reject(new RangeError('etcd left out the answer to a transaction'));
-      });
+      if (others.length === 0) only.answered.resolve(await this.#alone(only.change));
+      else await this.#together(batch);
     } catch (error) {
-      if (error instanceof RefusedError && batch.length > 1) {
-        // A refusal of one change must not be that of the others.
-        for (const one of batch) void this.#sendTogether([one]);
-      } else batch.forEach(({ answered }) => answered.reject(error));
+      // A refusal of one change must not be that of the others.
+      if (error instanceof RefusedError && others.length > 0) for (const one of batch) void this.#send([one]);
+      else batch.forEach(({ answered }) => answered.reject(error));
+    } finally {
+      this.#underWay--;
     }
   }
 
-  async #txn(changes: readonly Change[]): Promise<readonly Changed[]> {
+  async #together(batch: readonly Waiting[]): Promise<void> {
     const { key, lease } = this.#proof;
-    const [only, ...others] = changes;
-    if (only && others.length === 0) return [await this.#alone(only)];
-    const puts = changes.some(({ success }) => success.some(({ kind }) => kind === 'put'));
+    const puts = batch.some(({ change }) => change.success.some(({ kind }) => kind === 'put'));
     // A server whose database is full looks for writes in both branches, and not inside inner transactions.
     const { isMet, results, ...header } = await this.#link.txn({
       compare: [this.#isBound],
-      success: changes.map((change): TxnOp => ({ kind: 'txn', ...change })),
+      success: batch.map(({ change }): TxnOp => ({ kind: 'txn', ...change })),
       failure: puts ? [{ kind: 'put', key: `${key}-late`, value: '', lease }] : [{ kind: 'read', key, only: 'keys' }],
     });
     if (!isMet) throw new NotBoundError();
-    return results.flatMap((result) => (result.kind === 'txn' ? { ...result, ...header } : []));
+    batch.forEach(({ answered }, place) => {
+      const answer = results[place];
+      if (answer?.kind === 'txn') answered.resolve({ ...answer, ...header });
+      else answered.reject(new RangeError('etcd left out the answer to a transaction'));
+    });
   }
 
   /** Without a transaction inside another one, a request costs less on both sides. */
@@ -138,24 +138,25 @@ export class Outbox {
   }
 }
 
-/** Divides changes into requests, in their order. */
+/** Divides changes into requests, in their order. Large changes travel alone. */
 function batchesOf(waiting: readonly Waiting[]): readonly (readonly Waiting[])[] {
   const batches: { members: Waiting[]; about: string[]; operations: number; bytes: number }[] = [];
   for (const one of waiting) {
-    const { about } = one.change;
+    const { about, success } = one.change;
     const operations = operationsOf(one.change);
+    const bytes = bytesOf(success);
     const fits = batches.find(
       (batch) =>
         batch.members.length < MOST_TOGETHER &&
         batch.operations + operations <= MOST_OPERATIONS_TOGETHER &&
-        batch.bytes + one.bytes <= MOST_BYTES_TOGETHER &&
+        batch.bytes + bytes <= MOST_BYTES_TOGETHER &&
         !about.some((key) => batch.about.some((other) => key.startsWith(other) || other.startsWith(key))),
     );
     const batch = fits ?? { members: [], about: [], operations: 0, bytes: 0 };
     if (!fits) batches.push(batch);
     batch.members.push(one);
     batch.operations += operations;
-    batch.bytes += one.bytes;
+    batch.bytes += bytes;
     batch.about.push(...about);
   }
   return batches.map(({ members }) => members);

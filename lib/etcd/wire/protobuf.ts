@@ -101,7 +101,7 @@ export class FieldReader {
   next(): number {
     if (!this.#isRead) this.#passOver();
     if (this.#at >= this.#end) return 0;
-    const tag = Number(this.#varint());
+    const tag = this.number();
     this.#encoding = tag % 8;
     this.#isRead = false;
     return Math.floor(tag / 8);
@@ -116,7 +116,11 @@ export class FieldReader {
   /** The field as a number, which is not negative and below 2^53. */
   number(): number {
     this.#isRead = true;
-    return Number(this.#varint());
+    // Most numbers have one byte.
+    const first = this.#at < this.#end ? (this.#bytes[this.#at] ?? SEVEN_BITS) : SEVEN_BITS;
+    if (first >= SEVEN_BITS) return Number(this.#varint());
+    this.#at++;
+    return first;
   }
 
   bool(): boolean {
@@ -138,7 +142,7 @@ export class FieldReader {
 
   #extent(): [from: number, end: number] {
     this.#isRead = true;
-    const length = Number(this.#varint());
+    const length = this.number();
     const from = this.#at;
     this.#move(length);
     return [from, this.#at];
@@ -146,8 +150,10 @@ export class FieldReader {
 
   #passOver(): void {
     this.#isRead = true;
-    if (this.#encoding === VARINT) while (this.#byte() >= SEVEN_BITS);
-    else if (this.#encoding === LENGTH_FIRST) this.#extent();
+    if (this.#encoding === VARINT) {
+      while (this.#at < this.#end && (this.#bytes[this.#at] ?? 0) >= SEVEN_BITS) this.#at++;
+      this.#move(1);
+    } else if (this.#encoding === LENGTH_FIRST) this.#extent();
     else if (this.#encoding === EIGHT_BYTES) this.#move(8);
     else if (this.#encoding === FOUR_BYTES) this.#move(4);
     else throw new RangeError(`a field has the encoding ${this.#encoding}, which does not exist`);
