@@ -9,7 +9,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
 import { SharedLease, Yield } from './shared-lease.js';
-import type { SharedLeaseListener } from './shared-lease.js';
+import type { LocalAdmission, SharedLeaseListener } from './shared-lease.js';
 import { localCallers, localHolders, WaitingCallers } from './waiting-callers.js';
 import type { LocalCaller, LocalWaiter, WaiterListener } from './waiting-callers.js';
 
@@ -88,7 +88,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /** Returns a lease at once, if this process has the key and no caller waits for it. */
   takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
-    if (this.#shared?.admission !== 'open' || this.#waiting.size > 0 || this.#turn.isLong) return undefined;
+    if (this.#waiting.size > 0 || this.#turn.isLong || this.#shared?.admission !== 'open') return undefined;
     return this.#grant(this.#shared, target, label);
   }
 
@@ -214,9 +214,9 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
    * more.
    */
   #follow(shared: SharedLease): Promise<void> | undefined {
-    this.#serve(shared);
+    const admission = this.#serve(shared);
     if (this.#waiting.size === 0 || this.#rest.isOf(shared)) return undefined;
-    if (shared.admission === 'over') {
+    if (admission === 'over') {
       shared.use?.endsAs('bounds');
       return this.#giveUp(shared);
     }
@@ -233,14 +233,20 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     return shared;
   }
 
-  #serve(shared: SharedLease): void {
+  /** Admits waiting callers. Returns the answer to the first that is not admitted: each answer reads the clock twice. */
+  #serve(shared: SharedLease): LocalAdmission | undefined {
     for (let waiter = this.#waiting.first; waiter; waiter = this.#waiting.first) {
       const { admission } = shared;
-      if (admission === 'in doubt') return this.#rest.hold(shared);
-      if (admission !== 'open') return;
-      if (this.#turn.isLong) return this.#rest.begin(shared);
+      if (admission === 'in doubt') this.#rest.hold(shared);
+      if (admission !== 'open') return admission;
+      if (this.#turn.isLong) {
+        this.#rest.begin(shared);
+        return undefined;
+      }
       this.#hand(shared, waiter);
+      if (shared.mode !== 'read') return 'full';
     }
+    return undefined;
   }
 
   #hand(shared: SharedLease, waiter: LocalWaiter): void {
