@@ -37,7 +37,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   #shared: SharedLease | undefined;
   readonly #rest = new Yield((shared) => void this.#goOn(shared));
   /** Shared leases that accept no more callers, but still have holders. */
-  readonly #closed = new Set<SharedLease>();
+  #closed: readonly SharedLease[] = [];
   #entry: PendingAcquisition | undefined;
   /** The number of tries in progress. The local queue is not removed while there are any. */
   #tries = 0;
@@ -150,7 +150,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   async #leftClosed(shared: SharedLease): Promise<void> {
     if (!shared.isIdle) return;
-    this.#closed.delete(shared);
+    this.#closed = this.#closed.filter((other) => other !== shared);
     this.#enter();
     await shared.end();
   }
@@ -278,14 +278,14 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /** Admits no more callers. The lease is released with its last holder. */
   #close(shared: SharedLease): void {
-    this.#closed.add(shared);
+    this.#closed = [...this.#closed, shared];
     shared.close();
   }
 
   #enter(): void {
     if (this.#shared || this.#entry || this.#sentTry) return;
     const { first } = this.#waiting;
-    if (!first) return this.#closed.size === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
+    if (!first) return this.#closed.length === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
     const entry = new PendingAcquisition(this.#backend, first, this.#waiting.lastNumber);
     this.#entry = entry;
     entry.lease.then(
