@@ -187,6 +187,8 @@ export function backoff(firstMs: number, capMs: number, random: () => number = M
 
 // About a millisecond of the cheapest steps.
 const MOST_STEPS = 256;
+// A few steps are not worth a callback in each turn: it costs an idle loop one more round.
+const FEW_STEPS = 16;
 
 /** Resolves in the next turn of the event loop. */
 export function nextTurn(): Promise<void> {
@@ -207,8 +209,7 @@ export class LoopBudget {
   }
 
   step(): void {
-    this.#steps++;
-    if (this.#isCounting) return;
+    if (++this.#steps < FEW_STEPS || this.#isCounting) return;
     this.#isCounting = true;
     setImmediate(() => {
       this.#isCounting = false;

@@ -67,9 +67,9 @@ export class HandOverLimit {
 
   /** Starts the watch in time for a waiting caller of this process, even if no hand-over happens until then. */
   expect(): void {
-    if (this.#isWanted || this.#unwatch || !this.#demand) return;
+    if (this.#isWanted || this.#unwatch || this.#cancelTimer || !this.#demand) return;
     const leftMs = Math.max(0, LONGEST_MS / 2 - (now() - this.#since));
-    this.#cancelTimer ??= after(leftMs, () => this.watch(this.#onWanted));
+    this.#cancelTimer = after(leftMs, () => this.watch(this.#onWanted));
   }
 
   dispose(): void {
@@ -84,6 +84,7 @@ export class HandOverLimit {
 
   /** The present result of the limit. While no other process waits, there is no limit, and that is watched. */
   get state(): Bounds {
+    if (this.#isKnown && !this.#isWanted) return 'kept';
     const share = Math.max(this.#handOvers / MOST_HAND_OVERS, (now() - this.#since) / LONGEST_MS);
     // Watch at half of the limit, so that the answer is there when the limit is reached.
     if (share >= 1 / 2 && !this.#isWanted) this.watch(this.#onWanted);

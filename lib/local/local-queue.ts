@@ -9,7 +9,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
 import { SharedLease, Yield } from './shared-lease.js';
-import type { SharedLeaseListener } from './shared-lease.js';
+import type { LocalAdmission, SharedLeaseListener } from './shared-lease.js';
 import { localCallers, localHolders, WaitingCallers } from './waiting-callers.js';
 import type { LocalCaller, LocalWaiter, WaiterListener } from './waiting-callers.js';
 
@@ -37,7 +37,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   #shared: SharedLease | undefined;
   readonly #rest = new Yield((shared) => void this.#goOn(shared));
   /** Shared leases that accept no more callers, but still have holders. */
-  readonly #closed = new Set<SharedLease>();
+  #closed: readonly SharedLease[] = [];
   #entry: PendingAcquisition | undefined;
   /** The number of tries in progress. The local queue is not removed while there are any. */
   #tries = 0;
@@ -88,7 +88,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /** Returns a lease at once, if this process has the key and no caller waits for it. */
   takeNow(target: LocalTarget, label?: string): GrantedLease | undefined {
-    if (this.#shared?.admission !== 'open' || this.#waiting.size > 0 || this.#turn.isLong) return undefined;
+    if (this.#waiting.size > 0 || this.#turn.isLong || this.#shared?.admission !== 'open') return undefined;
     return this.#grant(this.#shared, target, label);
   }
 
@@ -150,7 +150,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   async #leftClosed(shared: SharedLease): Promise<void> {
     if (!shared.isIdle) return;
-    this.#closed.delete(shared);
+    this.#closed = this.#closed.filter((other) => other !== shared);
     this.#enter();
     await shared.end();
   }
@@ -214,9 +214,9 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
    * more.
    */
   #follow(shared: SharedLease): Promise<void> | undefined {
-    this.#serve(shared);
+    const admission = this.#serve(shared);
     if (this.#waiting.size === 0 || this.#rest.isOf(shared)) return undefined;
-    if (shared.admission === 'over') {
+    if (admission === 'over') {
       shared.use?.endsAs('bounds');
       return this.#giveUp(shared);
     }
@@ -233,14 +233,20 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     return shared;
   }
 
-  #serve(shared: SharedLease): void {
+  /** Admits waiting callers. Returns the answer to the first that is not admitted: each answer reads the clock twice. */
+  #serve(shared: SharedLease): LocalAdmission | undefined {
     for (let waiter = this.#waiting.first; waiter; waiter = this.#waiting.first) {
       const { admission } = shared;
-      if (admission === 'in doubt') return this.#rest.hold(shared);
-      if (admission !== 'open') return;
-      if (this.#turn.isLong) return this.#rest.begin(shared);
+      if (admission === 'in doubt') this.#rest.hold(shared);
+      if (admission !== 'open') return admission;
+      if (this.#turn.isLong) {
+        this.#rest.begin(shared);
+        return undefined;
+      }
       this.#hand(shared, waiter);
+      if (shared.mode !== 'read') return 'full';
     }
+    return undefined;
   }
 
   #hand(shared: SharedLease, waiter: LocalWaiter): void {
@@ -272,14 +278,14 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /** Admits no more callers. The lease is released with its last holder. */
   #close(shared: SharedLease): void {
-    this.#closed.add(shared);
+    this.#closed = [...this.#closed, shared];
     shared.close();
   }
 
   #enter(): void {
     if (this.#shared || this.#entry || this.#sentTry) return;
     const { first } = this.#waiting;
-    if (!first) return this.#closed.size === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
+    if (!first) return this.#closed.length === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
     const entry = new PendingAcquisition(this.#backend, first, this.#waiting.lastNumber);
     this.#entry = entry;
     entry.lease.then(

@@ -35,7 +35,7 @@ export interface SharedLeaseListener {
  * - `full`: it waits for the present holder.
  * - `over`: it needs another lease, because no more callers are admitted.
  */
-type LocalAdmission = 'open' | 'in doubt' | 'full' | 'over';
+export type LocalAdmission = 'open' | 'in doubt' | 'full' | 'over';
 
 /** A caller that holds the key, with its label. */
 export interface Holder {

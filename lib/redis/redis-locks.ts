@@ -12,6 +12,7 @@ import type { Wanted } from './locks/contender.js';
 import { ASK, FORCE, GET_PERMITS, LIST, SET_PERMITS } from './scripts/lock-scripts.js';
 import { grantedAt, ownerOf, parseEntry } from './session/entry.js';
 import { inSession } from './session/in-session.js';
+import type { RedisHold } from './session/redis-hold.js';
 import type { QueueKeys } from './session/redis-keys.js';
 import type { RedisShards } from './session/redis-shards.js';
 import type { RedisSessions } from './session/redis-sessions.js';
@@ -32,10 +33,8 @@ export class RedisLocks implements PermitCounts {
   acquire(request: LockRequest): Promise<GrantedLease | null> {
     const sessions = this.#shards.of(request.key);
     const wanted = this.#wantedBy(request, sessions);
-    return inSession(sessions, request, async (session, signal) => {
-      const hold = await acquireOne(session, wanted, request, signal);
-      return hold && hold.lease;
-    });
+    const held = inSession(sessions, request, (session, signal) => acquireOne(session, wanted, request, signal));
+    return held.then(leaseOf);
   }
 
   async acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
@@ -139,6 +138,10 @@ export class RedisLocks implements PermitCounts {
     const { keys } = this.#shards.ofAll(sharedCount === undefined ? [key] : [key, sharedCount]);
     return keys.queue('permits', key, sharedCount);
   }
+}
+
+function leaseOf(hold: RedisHold | null): GrantedLease | null {
+  return hold && hold.lease;
 }
 
 /** Returns the contender of an entry. @param token the token of a holder; `undefined` for an entry that waits */

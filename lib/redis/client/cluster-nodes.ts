@@ -49,7 +49,7 @@ export class ClusterNodes {
     const client = this.#createClient(node, limitMs);
     let fault: unknown;
     client.on('error', (error: unknown) => (fault = error));
-    const answered = client.connect().then(() => client.call('CLUSTER', 'SLOTS'));
+    const answered = client.connect().then(() => client.call('CLUSTER', ['SLOTS']));
     try {
       const limit = () => new Error(`no answer within ${limitMs} ms`);
       const ranges = (await orTimeout(answered, limitMs, limit)) as readonly Range[];

@@ -15,9 +15,9 @@ export interface RedisClient {
   /** Closes the connection at once. */
   disconnect(): void;
   /** Sends a command. Replies are text. */
-  call(command: string, ...values: (string | number | Buffer)[]): Promise<unknown>;
+  call(command: string, values: (string | number | Buffer)[]): Promise<unknown>;
   /** Sends a command. Replies are bytes. */
-  callBuffer(command: string, ...values: (string | number | Buffer)[]): Promise<unknown>;
+  callBuffer(command: string, values: (string | number | Buffer)[]): Promise<unknown>;
   /** Subscribes to channels. */
   subscribe(...channels: string[]): Promise<unknown>;
   /** Ends subscriptions. */

@@ -24,19 +24,18 @@ async function enterQueues(
 ): Promise<readonly Contender[] | null> {
   for (;;) {
     const contenders = wanted.map((one) => new Contender(session, one));
-    const keys = contenders.flatMap(({ place }) => place.queue);
+    const keys = new Array<string>().concat(...contenders.map(({ place }) => place.queue));
     const entries = contenders.map(({ place }) => place.entry);
-    const values = (again: boolean) => [flag(waits), flag(again), ...entries];
+    const values = (again: boolean) => [flag(waits), flag(again)].concat(entries);
     try {
-      const [word, ...rest] = await session.run(ACQUIRE, keys, values, { signal });
-      const positions = word === 'GRANTED' ? [['g', ...rest]] : rest;
-      if (word === 'GRANTED' || word === 'POSITIONS') {
-        contenders.forEach((contender, place) => contender.stands(positions[place] as Position));
-        return contenders;
-      }
+      const answer = await session.run(ACQUIRE, keys, values, { signal });
+      const [word, first] = answer;
+      if (word === 'GRANTED') contenders[0]?.stands(['g', first as number]);
+      if (word === 'POSITIONS') contenders.forEach((one, place) => one.stands(answer[place + 1] as Position));
+      if (word === 'GRANTED' || word === 'POSITIONS') return contenders;
       contenders.forEach((contender) => contender.drop());
       if (word === 'REFUSED') return null;
-      await settled(Number(rest[0]), wanted[0]?.name, signal);
+      await settled(Number(first), wanted[0]?.name, signal);
     } catch (error) {
       // The request may have been carried out, or may still be.
       await Promise.all(contenders.map((contender) => contender.leave()));
@@ -58,14 +57,16 @@ async function settled(ms: number, key: string | undefined, signal: AbortSignal)
 }
 
 /** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */
-export async function acquireOne(
+export function acquireOne(
   session: RedisSession,
   wanted: Wanted,
   { line, wait }: Pick<LockRequest, 'line' | 'wait'>,
   signal: AbortSignal,
 ): Promise<RedisHold | null> {
-  const [contender] = (await enterQueues(session, [wanted], wait && line === 'fifo', signal)) ?? [];
-  return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
+  return enterQueues(session, [wanted], wait && line === 'fifo', signal).then((entered) => {
+    const [contender] = entered ?? [];
+    return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
+  });
 }
 
 /** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */

@@ -89,6 +89,8 @@ export class RedisSession {
   readonly #entries = new StringMap<OwnEntry>();
   readonly #ending = awaited<never>();
   readonly #listener: SessionListener;
+  /** The keys that all scripts begin with. */
+  readonly #headKeys: readonly string[];
   readonly #timeoutMs: number;
   #link: RedisLink | undefined;
   #linked: Deferred<RedisLink> = awaited();
@@ -110,6 +112,7 @@ export class RedisSession {
     { timeoutMs, provenAt, serverTime }: { timeoutMs: number; provenAt: number; serverTime: number },
     listener: SessionListener,
   ) {
+    this.#headKeys = [keys.sessions, keys.server];
     this.#timeoutMs = timeoutMs;
     this.#provenAt = provenAt;
     this.#serverAheadMs = serverTime - Date.now();
@@ -243,8 +246,8 @@ export class RedisSession {
       try {
         const reply = await link.run({
           script,
-          keys: [this.keys.sessions, this.keys.server, ...keys],
-          values: [this.server, this.id, this.#linkNumber, ...rest],
+          keys: this.#headKeys.concat(keys),
+          values: new Array<ScriptValue>(this.server, this.id, this.#linkNumber).concat(rest),
           inBytes,
           signal,
         });
