@@ -115,8 +115,10 @@ export class AcquisitionGate {
     const now = this.#takeNow(target, options);
     if (now) return Promise.resolve(now);
     const acquisition = this.#begin(target, options);
-    if (acquisition.wait) return this.#wait(acquisition);
-    return this.#ask(acquisition).then((lease) => lease ?? this.#turnAway(acquisition, options));
+    const asked = this.#ask(acquisition);
+    // A request that waits ends with a lease or an error, never with `null`.
+    if (acquisition.wait) return asked as Promise<GrantedLease>;
+    return asked.then((lease) => lease ?? this.#turnAway(acquisition, options));
   }
 
   /** Like `acquire`, but returns `null` instead of the time-out. */
@@ -124,8 +126,9 @@ export class AcquisitionGate {
     const now = this.#takeNow(target, options);
     if (now) return now;
     const acquisition = this.#begin(target, options);
-    if (!acquisition.wait) return (await this.#ask(acquisition)) ?? this.#turnAwayWaiting(acquisition, options);
-    return this.#wait(acquisition).catch((error: unknown) => {
+    const asked = this.#ask(acquisition);
+    if (!acquisition.wait) return (await asked) ?? this.#turnAwayWaiting(acquisition, options);
+    return asked.catch((error: unknown) => {
       if (acquisition.isTimeout(error)) return null;
       throw error;
     });
@@ -157,23 +160,16 @@ export class AcquisitionGate {
     return leases;
   }
 
+  /** Called once for each acquisition, right before the caller's promise settles. */
   settled(acquisition: Acquisition, lease: GrantedLease | undefined, error: unknown): void {
     const { target, observation, givenUp } = acquisition;
     if (lease) this.#admit(lease, target, acquisition, observation);
     else if (error !== undefined) observation?.missed(error, givenUp?.reason === error);
   }
 
-  mayTimeOut(target: LockTarget): void {
-    this.holders.ask(target);
-  }
-
-  holdersOf(target: LockTarget): readonly Contender[] {
-    return this.holders.known(target);
-  }
-
   /** Returns the error for a caller that does not wait any longer. */
   timeout(target: LockTarget, waitMs: number): LockTimeoutError {
-    return new LockTimeoutError(target.key, waitMs, undefined, this.holdersOf(target));
+    return new LockTimeoutError(target.key, waitMs, undefined, this.holders.known(target));
   }
 
   /** Begins an acquisition for observers, also of one that is made elsewhere. `undefined`: there are none. */
@@ -223,7 +219,7 @@ export class AcquisitionGate {
 
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
     if (this.#isClosed) throw missed([this.observe(target, options)], new LockShutdownError(target.key));
-    const lease = isLocal(target) ? this.#local.takeNow(target, options.label) : undefined;
+    const lease = target.localLine ? this.#local.takeNow(target, options.label) : undefined;
     if (lease) this.#admit(lease, target, options, this.observe(target, options));
     return lease;
   }
@@ -231,7 +227,7 @@ export class AcquisitionGate {
   #begin(target: LockTarget, options: AcquisitionOptions): Acquisition {
     const wait = options.leftMs > 0 && !this.#isStopping;
     const acquisition = new Acquisition(target, options, wait, this);
-    if (wait) acquisition.waitsAt(this.#waiting.join(acquisition));
+    if (wait) acquisition.waitingPlace = this.#waiting.join(acquisition);
     // The members of a set are observed one by one.
     if (channels.requestStart.hasSubscribers && !target.members) {
       acquisition.observation = Observation.start(this.#origin, target, options);
@@ -239,17 +235,13 @@ export class AcquisitionGate {
     return acquisition;
   }
 
-  #wait(acquisition: Acquisition): Promise<GrantedLease> {
-    // Not `async`: every waiting caller keeps alive what this promise keeps alive.
-    if (isLocal(acquisition.target)) return this.#local.wait(acquisition);
-    // A request that waits ends with a lease or an error, never with `null`.
-    return this.#answer(acquisition, this.#askBackend(acquisition)) as Promise<GrantedLease>;
-  }
-
-  async #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
-    const { target } = acquisition;
-    const asked = isLocal(target) ? this.#local.ask(acquisition) : this.#askBackend(acquisition);
-    return this.#answer(acquisition, asked);
+  // Not `async`: every waiting caller keeps alive what this promise keeps alive.
+  #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
+    const { target, wait } = acquisition;
+    if (!target.localLine) return this.#answer(acquisition, this.#askBackend(acquisition));
+    const asked = this.#local.acquire(acquisition);
+    // The local queue has settled an acquisition that waited.
+    return wait ? asked : this.#answer(acquisition, asked);
   }
 
   #askBackend(acquisition: Acquisition): Promise<GrantedLease | null> {
@@ -311,10 +303,6 @@ async function giveBack(leases: readonly GrantedLease[], reason: unknown): Promi
   throw reason;
 }
 
-function isLocal({ localLine, line }: LockTarget): boolean {
-  return localLine && line === 'fifo';
-}
-
 /**
  * One caller's acquisition, from the first request to the answer. It combines the deadline, the caller's own signal and
  * the shutdown into one end. That end has one listener, or a signal where one is needed.
@@ -327,12 +315,13 @@ class Acquisition extends WaitTimer implements CallerRequest {
   readonly place: AcquisitionOptions['place'];
   givenUp: { readonly reason: unknown } | undefined = undefined;
   observation: Observation | undefined = undefined;
+  onGivenUp: GivingUpListener | undefined = undefined;
+  /** The place among the waiting acquisitions, which it leaves when it is settled. */
+  waitingPlace: Place<Acquisition> | undefined = undefined;
   readonly #waitMs: number;
   readonly #gate: AcquisitionGate;
   readonly #unlisten: Dispose | undefined;
-  #place: Place<Acquisition> | undefined;
   #timeout: LockTimeoutError | undefined;
-  #onGivenUp: GivingUpListener | undefined;
   #controller: OwnAbortController | undefined;
 
   /** @param wait whether the acquisition may wait in the queue */
@@ -358,30 +347,21 @@ class Acquisition extends WaitTimer implements CallerRequest {
     return this.#controller.signal;
   }
 
-  onGivenUp(listener: GivingUpListener): void {
-    this.#onGivenUp = listener;
-  }
-
-  /** Sets its place among the waiting acquisitions, which it leaves when it is settled. */
-  waitsAt(place: Place<Acquisition>): void {
-    this.#place = place;
-  }
-
   /** Ends the wait with this reason, unless it has ended. */
   giveUp(reason: unknown): void {
     if (this.givenUp) return;
     this.givenUp = { reason };
     this.#letGo();
-    this.#onGivenUp?.gaveUp(reason);
+    this.onGivenUp?.gaveUp(reason);
     this.#controller?.abort(reason);
   }
 
   protected override nearsEnd(): void {
-    this.#gate.mayTimeOut(this.target);
+    this.#gate.holders.ask(this.target);
   }
 
   protected override timedOut(): void {
-    const holders = this.#gate.holdersOf(this.target);
+    const holders = this.#gate.holders.known(this.target);
     this.#timeout = new LockTimeoutError(this.target.key, this.#waitMs, whyNot(holders), holders);
     this.giveUp(this.#timeout);
   }
@@ -393,7 +373,7 @@ class Acquisition extends WaitTimer implements CallerRequest {
 
   settled(lease?: GrantedLease, error?: unknown): void {
     this.#letGo();
-    this.#place?.leave();
+    this.waitingPlace?.leave();
     this.#gate.settled(this, lease, error);
   }
 

@@ -31,16 +31,16 @@ export interface HolderDetails {
 
 /** A lease that is held, with the data that an operator may want to know. */
 export class Held<L extends HeldLease = HeldLease> {
+  /** Limits on the holding time. */
+  readonly limits: ResolvedHoldingOptions;
+
   constructor(
     readonly lease: L,
     readonly target: HeldTarget,
     readonly label: string | undefined,
     readonly place: Site | undefined,
-  ) {}
-
-  /** Limits on the holding time. */
-  get limits(): ResolvedHoldingOptions {
-    return this.target.holding ?? UNLIMITED;
+  ) {
+    this.limits = target.holding ?? UNLIMITED;
   }
 
   /** Whether the lease has ended, so that nothing is left to be ended. */
