@@ -3,7 +3,7 @@ import type { Dispose } from '../async/abort.js';
 import { LinkedList } from '../async/collections.js';
 import type { Place } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
-import { WaitTimer } from '../composite/deadline.js';
+import { WaitTimer } from '../async/timer.js';
 import { channels } from '../contract/channels.js';
 import type { EventOrigin } from '../contract/channels.js';
 import { lockedBy } from '../contract/contender.js';
