@@ -98,8 +98,6 @@ export interface ResolvedHoldingOptions {
 
 export const HOLDING_DEFAULTS = Object.freeze({ warnHeldMs: 60_000, maxHeldMs: Infinity, overdueGraceMs: 5_000 });
 
-export const UNLIMITED: ResolvedHoldingOptions = { ...HOLDING_DEFAULTS, warnHeldMs: Infinity };
-
 export const HOLDING_FIELDS = ['warnHeldMs', 'maxHeldMs', 'overdueGraceMs'] as const;
 
 /** Returns only the holding options of an options object. */

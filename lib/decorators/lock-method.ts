@@ -103,7 +103,7 @@ function wayOf(original: Function, at: DecoratedPlace): Way {
   const declared: unknown = Reflect.getMetadata('design:returntype', at.prototype, at.name);
   if (declared === Observable) return { run, start: (call) => lazyObservable((gone) => holdDuring(call, gone)) };
   const result = new ResultCheck(at);
-  return { run: (instance, args) => result.checked(run(instance, args)), start: (call) => holdDuring(call) };
+  return { run: (instance, args) => result.checked(run(instance, args)), start: holdDuring };
 }
 
 /**

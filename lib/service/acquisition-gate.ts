@@ -15,7 +15,7 @@ import { failureOf, requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { LocalQueues } from '../local/local-queues.js';
 import { heldLock } from './hold-scope.js';
-import { Held, HoldWatch } from './hold-watch.js';
+import { HoldWatch } from './hold-watch.js';
 import type { HeldTarget, HolderDetails } from './hold-watch.js';
 import { Holders } from './holders.js';
 import { missed, Observation } from './observation.js';
@@ -53,7 +53,8 @@ export class AcquisitionGate {
   readonly holds = new HoldWatch((message) => this.#log.warn(message));
   readonly #backend: LockBackend;
   readonly #longestWaitMs: number;
-  readonly #local: LocalQueues;
+  /** The local queues, also for listing their callers. */
+  readonly local: LocalQueues;
   /** The holders of keys whose waits are about to time out. */
   readonly holders: Holders;
   readonly #held = new LinkedList<GrantedLease>();
@@ -80,13 +81,8 @@ export class AcquisitionGate {
     this.#longestWaitMs = longestWaitMs;
     this.#backend = backend;
     this.#origin = Object.freeze({ connection: 'default', backend: backend.name });
-    this.#local = new LocalQueues(backend, () => this.#origin);
-    this.holders = new Holders(backend, this.#local);
-  }
-
-  /** The local queues, for listing their callers. */
-  get local(): LocalQueues {
-    return this.#local;
+    this.local = new LocalQueues(backend, () => this.#origin);
+    this.holders = new Holders(backend, this.local);
   }
 
   /** The number of leases that this process holds on the connection, and of its callers that wait. */
@@ -205,7 +201,7 @@ export class AcquisitionGate {
     this.#isClosed = true;
     this.#closed.resolve();
     await this.#drained;
-    await this.#local.giveUpKept();
+    await this.local.giveUpKept();
   }
 
   async #endHolders(drainTimeoutMs: number): Promise<void> {
@@ -219,7 +215,7 @@ export class AcquisitionGate {
 
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
     if (this.#isClosed) throw missed([this.observe(target, options)], new LockShutdownError(target.key));
-    const lease = target.localLine ? this.#local.takeNow(target, options.label) : undefined;
+    const lease = target.localLine ? this.local.takeNow(target, options.label) : undefined;
     if (lease) this.#admit(lease, target, options, this.observe(target, options));
     return lease;
   }
@@ -239,7 +235,7 @@ export class AcquisitionGate {
   #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
     const { target, wait } = acquisition;
     if (!target.localLine) return this.#answer(acquisition, this.#askBackend(acquisition));
-    const asked = this.#local.acquire(acquisition);
+    const asked = this.local.acquire(acquisition);
     // The local queue has settled an acquisition that waited.
     return wait ? asked : this.#answer(acquisition, asked);
   }
@@ -286,7 +282,7 @@ export class AcquisitionGate {
   #admit(lease: GrantedLease, target: HeldTarget, holder: Holder, observation: Observation | undefined): void {
     const { label, isHandle } = holder;
     const place = this.#held.join(lease);
-    const watch = this.holds.watch(new Held(lease, target, label, holder.place));
+    const watch = this.holds.watch(lease, target, holder);
     lease.label = label;
     // Before the others: a handle that is lost by now is released at once.
     observation?.granted(lease);
