@@ -38,7 +38,7 @@ export class LocalQueue implements SharedLeaseListener {
   readonly #backend: GrantingBackend;
   readonly #turn: LoopBudget;
   readonly #onEmpty: () => void;
-  readonly #originOf: () => EventOrigin;
+  readonly origin: EventOrigin;
   /** The callers that wait, in the order of their arrival. */
   readonly #waiting = new LinkedList<Waiter>();
   /** The number of callers that have waited here so far. */
@@ -56,18 +56,14 @@ export class LocalQueue implements SharedLeaseListener {
 
   /**
    * @param turn counts the hand-overs of this process
+   * @param origin origin of the events of the queue
    * @param onEmpty called when no caller holds, waits, or has a request in progress
-   * @param originOf returns the origin of the events of the queue
    */
-  constructor(backend: GrantingBackend, turn: LoopBudget, onEmpty: () => void, originOf: () => EventOrigin) {
+  constructor(backend: GrantingBackend, turn: LoopBudget, origin: EventOrigin, onEmpty: () => void) {
     this.#backend = backend;
     this.#turn = turn;
+    this.origin = origin;
     this.#onEmpty = onEmpty;
-    this.#originOf = originOf;
-  }
-
-  get origin(): EventOrigin {
-    return this.#originOf();
   }
 
   get waitingCallers(): number {

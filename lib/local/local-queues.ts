@@ -10,7 +10,7 @@ import type { GrantingBackend } from './waiters.js';
 export class LocalQueues {
   readonly #backend: GrantingBackend;
   readonly #turn = new LoopBudget();
-  readonly #originOf: () => EventOrigin;
+  readonly #origin: EventOrigin;
   readonly #queues = {
     exclusive: new StringMap<LocalQueue>(),
     read: new StringMap<LocalQueue>(),
@@ -18,10 +18,10 @@ export class LocalQueues {
     permit: new StringMap<LocalQueue>(),
   };
 
-  /** @param originOf returns the origin of the events of all queues */
-  constructor(backend: GrantingBackend, originOf: () => EventOrigin) {
+  /** @param origin origin of the events of all queues */
+  constructor(backend: GrantingBackend, origin: EventOrigin) {
     this.#backend = backend;
-    this.#originOf = originOf;
+    this.#origin = origin;
   }
 
   /** Returns a lease at once, if this process has the key and no caller waits for it here. */
@@ -53,14 +53,10 @@ export class LocalQueues {
     const queues = this.#queues[mode];
     const found = queues.get(identity);
     if (found) return found;
-    const queue = new LocalQueue(
-      this.#backend,
-      this.#turn,
-      () => {
-        if (queues.get(identity) === queue) queues.delete(identity);
-      },
-      this.#originOf,
-    );
+    const forget = () => {
+      if (queues.get(identity) === queue) queues.delete(identity);
+    };
+    const queue = new LocalQueue(this.#backend, this.#turn, this.#origin, forget);
     queues.set(identity, queue);
     return queue;
   }

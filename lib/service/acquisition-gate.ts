@@ -14,6 +14,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { failureOf, requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { LocalQueues } from '../local/local-queues.js';
+import { DEFAULT_CONNECTION } from './connection-token.js';
 import { heldLock } from './hold-scope.js';
 import { HoldWatch } from './hold-watch.js';
 import type { HeldTarget, HolderDetails } from './hold-watch.js';
@@ -51,6 +52,8 @@ type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
 export class AcquisitionGate {
   /** Detects leases that are held for too long. */
   readonly holds = new HoldWatch((message) => this.#log.warn(message));
+  /** The origin of the events of all acquisitions. */
+  readonly origin: EventOrigin;
   readonly #backend: LockBackend;
   readonly #longestWaitMs: number;
   /** The local queues, also for listing their callers. */
@@ -70,18 +73,20 @@ export class AcquisitionGate {
   };
   #log: LeaseLog = { warn() {}, error() {} };
   #onLosses: LossesListener = () => {};
-  #origin: EventOrigin;
   #isStopping = false;
   #isClosed = false;
   readonly #closed = deferred();
   #drained: Promise<void> | undefined;
 
-  /** @param longestWaitMs longest time that a call waits, in milliseconds; a wait without an end has none */
-  constructor(backend: LockBackend, longestWaitMs = Infinity) {
+  /**
+   * @param connection name of the connection, for events
+   * @param longestWaitMs longest time that a call waits, in milliseconds; a wait without an end has none
+   */
+  constructor(backend: LockBackend, connection: string = DEFAULT_CONNECTION, longestWaitMs = Infinity) {
     this.#longestWaitMs = longestWaitMs;
     this.#backend = backend;
-    this.#origin = Object.freeze({ connection: 'default', backend: backend.name });
-    this.local = new LocalQueues(backend, () => this.#origin);
+    this.origin = Object.freeze({ connection, backend: backend.name });
+    this.local = new LocalQueues(backend, this.origin);
     this.holders = new Holders(backend, this.local);
   }
 
@@ -94,11 +99,6 @@ export class AcquisitionGate {
   reportTo(log: LeaseLog, onLosses: LossesListener): void {
     this.#log = log;
     this.#onLosses = onLosses;
-  }
-
-  /** Sets the origin of the events of all acquisitions. */
-  observedAs(origin: EventOrigin): void {
-    this.#origin = origin;
   }
 
   /** Returns how long a call that requests `waitMs` waits, in milliseconds. */
@@ -170,7 +170,7 @@ export class AcquisitionGate {
 
   /** Begins an acquisition for observers, also of one that is made elsewhere. `undefined`: there are none. */
   observe(...of: ObservedAs): Observation | undefined {
-    return channels.requestStart.hasSubscribers ? Observation.start(this.#origin, ...of) : undefined;
+    return channels.requestStart.hasSubscribers ? Observation.start(this.origin, ...of) : undefined;
   }
 
   /**
@@ -226,7 +226,7 @@ export class AcquisitionGate {
     if (wait) acquisition.waitingPlace = this.#waiting.join(acquisition);
     // The members of a set are observed one by one.
     if (channels.requestStart.hasSubscribers && !target.members) {
-      acquisition.observation = Observation.start(this.#origin, target, options);
+      acquisition.observation = Observation.start(this.origin, target, options);
     }
     return acquisition;
   }

@@ -7,7 +7,7 @@ import { withLocalCallers } from '../../../lib/service/contenders.js';
 
 /** The local queue as a backend around a backend. Requests that need no queue, and all else, go to the backend. */
 export function queuedBackend(backend: LockBackend): LockBackend {
-  const queues = new LocalQueues(backend, () => ({ connection: 'default', backend: backend.name }));
+  const queues = new LocalQueues(backend, { connection: 'default', backend: backend.name });
   const own: Pick<LockBackend, 'acquire' | 'close' | 'lineOf'> = {
     acquire: (request) => {
       if (request.line === 'none' || request.permits) return backend.acquire(request);
