@@ -7,7 +7,7 @@ import { holdDuring } from './hold-during.js';
 import { lazyObservable } from './lazy-generator.js';
 import type { LockKeys } from './lock-key.js';
 import { openLock } from './lock-method.js';
-import { registerLockedMethod, serviceFor } from './locked-method.js';
+import { registerLockedMethod } from './locked-method.js';
 import type { DistributedLockOptions } from './locking.options.js';
 
 const NAME = 'LockInterceptor';
