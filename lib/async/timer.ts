@@ -70,6 +70,56 @@ export function orTimeout<T>(promise: Promise<T>, ms: number, error: () => unkno
   });
 }
 
+/**
+ * The longest time from the first step of a `WaitTimer` to the second, in milliseconds. Enough for two round trips to
+ * busy servers.
+ */
+export const LONGEST_LEAD_MS = 500;
+const LEAD_SHARE = 1 / 4;
+// Less than this is too short for a reply.
+const SHORTEST_LEAD_MS = 2;
+
+/**
+ * The timer of a wait, with two steps: shortly before the end, when the reason for the error is asked for, and at the
+ * end. So waits that succeed earlier ask for nothing.
+ */
+export abstract class WaitTimer {
+  #timer: NodeJS.Timeout | undefined;
+
+  protected abstract nearsEnd(): void;
+
+  protected abstract timedOut(): void;
+
+  /** Starts the timer, unless the wait is longer than a timer can be. */
+  protected startTimer(leftMs: number): void {
+    if (leftMs > LONGEST_TIMER_MS) return;
+    const leadMs = leadTimeMs(leftMs);
+    // Arguments instead of closures: there may be ten thousand timers.
+    this.#timer =
+      leadMs === 0
+        ? setTimeout(WaitTimer.#end, leftMs, this)
+        : setTimeout(WaitTimer.#near, Math.ceil(leftMs - leadMs), this, now() + leftMs, leadMs);
+  }
+
+  protected stopTimer(): void {
+    clearTimeout(this.#timer);
+  }
+
+  static readonly #near = (timer: WaitTimer, end: number, leadMs: number): void => {
+    const leftMs = Math.min(leadMs, Math.max(0, end - now()));
+    timer.#timer = setTimeout(WaitTimer.#end, Math.ceil(leftMs), timer);
+    timer.nearsEnd();
+  };
+
+  static readonly #end = (timer: WaitTimer): void => timer.timedOut();
+}
+
+/** The time from the first step to the second, in milliseconds. 0: there is no first step. */
+function leadTimeMs(waitMs: number): number {
+  const leadMs = Math.min(Math.floor(waitMs * LEAD_SHARE), LONGEST_LEAD_MS);
+  return leadMs < SHORTEST_LEAD_MS ? 0 : leadMs;
+}
+
 /** An object that is notified when it is due. It can be set only once at a time. */
 export interface Alarm {
   /** The due time on the clock `now`. `Alarms` sets it. */

@@ -1,6 +1,5 @@
 import { withAnyAbort } from '../async/abort.js';
-import { now } from '../async/clock.js';
-import { LONGEST_TIMER_MS } from '../async/timer.js';
+import { WaitTimer } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
 import { LockTimeoutError } from '../contract/errors.js';
 import type { AcquireOptions } from '../contract/lock.js';
@@ -11,41 +10,6 @@ export interface HolderSource {
   ask(): void;
   /** The holders as far as they are known, without waiting. */
   known(): readonly Contender[];
-}
-
-/**
- * The timer of a wait, with two steps: shortly before the end, when the holders are requested, and at the end. So waits
- * that are granted earlier cost no such request.
- */
-export abstract class WaitTimer {
-  #timer: NodeJS.Timeout | undefined;
-
-  protected abstract nearsEnd(): void;
-
-  protected abstract timedOut(): void;
-
-  /** Starts the timer, unless the wait is longer than a timer can be. */
-  protected startTimer(leftMs: number): void {
-    if (leftMs > LONGEST_TIMER_MS) return;
-    const leadMs = leadTimeMs(leftMs);
-    // Arguments instead of closures: there may be ten thousand timers.
-    this.#timer =
-      leadMs === 0
-        ? setTimeout(WaitTimer.#end, leftMs, this)
-        : setTimeout(WaitTimer.#near, Math.ceil(leftMs - leadMs), this, now() + leftMs, leadMs);
-  }
-
-  protected stopTimer(): void {
-    clearTimeout(this.#timer);
-  }
-
-  static readonly #near = (timer: WaitTimer, end: number, leadMs: number): void => {
-    const leftMs = Math.min(leadMs, Math.max(0, end - now()));
-    timer.#timer = setTimeout(WaitTimer.#end, Math.ceil(leftMs), timer);
-    timer.nearsEnd();
-  };
-
-  static readonly #end = (timer: WaitTimer): void => timer.timedOut();
 }
 
 /** The deadline of a wait, shared by all acquisitions within it. Its signal aborts with its own `LockTimeoutError`. */
@@ -129,21 +93,3 @@ export async function trying<L>(
     throw error;
   }
 }
-
-// Enough for two round trips to busy servers.
-const LONGEST_MS = 500;
-const SHARE = 1 / 4;
-// Less than this is too short for a reply.
-const SHORTEST_MS = 2;
-
-/** The time before the end of a wait at which the holders are requested, in milliseconds. 0: they are not requested. */
-function leadTimeMs(waitMs: number): number {
-  const leadMs = Math.min(Math.floor(waitMs * SHARE), LONGEST_MS);
-  return leadMs < SHORTEST_MS ? 0 : leadMs;
-}
-
-/**
- * The time after a request during which its reply is useful for the error, in milliseconds. No wait that made a request
- * ends later.
- */
-export const LONGEST_LEAD_MS = LONGEST_MS;

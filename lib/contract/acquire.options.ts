@@ -21,6 +21,25 @@ interface AcquireDefaults {
   readonly onLost?: ResolvedAcquireOptions['onLost'] | undefined;
 }
 
+/** Options that were checked before, such as those of a decorator. A copy of them is checked again. */
+export class CheckedOptions implements UsingOptions, Placed {
+  readonly waitMs: number | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly reentrant: boolean | undefined;
+  readonly label: string | undefined;
+  readonly onLost: UsingOptions['onLost'];
+  readonly [PLACE]: Placed[typeof PLACE];
+
+  constructor({ waitMs, signal, reentrant, label, onLost, [PLACE]: place }: UsingOptions & Placed) {
+    this.waitMs = waitMs;
+    this.signal = signal;
+    this.reentrant = reentrant;
+    this.label = label;
+    this.onLost = onLost;
+    this[PLACE] = place;
+  }
+}
+
 /**
  * Merges the options of one call with the defaults and checks them.
  * @throws LockConfigurationError that names the wrong field
@@ -29,15 +48,20 @@ export function resolveAcquireOptions(
   options: UsingOptions & Placed,
   defaults: AcquireDefaults,
 ): ResolvedAcquireOptions {
-  checkFields('acquire options', options, FIELDS);
+  if (!(options instanceof CheckedOptions)) checkAcquireOptions(options);
   const { waitMs = defaults.waitMs, signal, label } = options;
   const { reentrant = defaults.reentrant ?? true, onLost = defaults.onLost ?? 'throw' } = options;
+  return { waitMs, signal, reentrant, label, onLost, [PLACE]: options[PLACE] };
+}
+
+function checkAcquireOptions(options: UsingOptions): void {
+  checkFields('acquire options', options, FIELDS);
+  const { waitMs = 0, signal, reentrant = true, label, onLost = 'throw' } = options;
   checkMs('waitMs', waitMs);
   checkSignal(signal);
   check(typeof reentrant === 'boolean', 'reentrant', reentrant, 'true or false');
   checkLabel(label);
   checkOnLost(onLost);
-  return { waitMs, signal, reentrant, label, onLost, [PLACE]: options[PLACE] };
 }
 
 /** @throws LockConfigurationError that names the field */
@@ -73,8 +97,6 @@ export interface ResolvedHoldingOptions {
 }
 
 export const HOLDING_DEFAULTS = Object.freeze({ warnHeldMs: 60_000, maxHeldMs: Infinity, overdueGraceMs: 5_000 });
-
-export const UNLIMITED: ResolvedHoldingOptions = { ...HOLDING_DEFAULTS, warnHeldMs: Infinity };
 
 export const HOLDING_FIELDS = ['warnHeldMs', 'maxHeldMs', 'overdueGraceMs'] as const;
 

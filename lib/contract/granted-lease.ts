@@ -61,6 +61,8 @@ export type LossListener = (lease: GrantedLease, reason: LockError) => void;
 
 /** The state machine behind every backend's leases. The backend calls `suspend`, `resume`, `revoke` and `lose`. */
 export class GrantedLease implements Lease, LeaseFollower {
+  readonly key: string;
+  readonly fencingToken: bigint;
   readonly acquiredAt = new Date();
   /** The holder's label, for messages. */
   label: string | undefined = undefined;
@@ -85,18 +87,12 @@ export class GrantedLease implements Lease, LeaseFollower {
   constructor(grant: Omit<Grant, keyof OwnPart>, own: OwnPart = grant as Grant) {
     this.#grant = grant;
     this.#own = own;
-  }
-
-  get key(): string {
-    return this.#own.key;
+    this.key = own.key;
+    this.fencingToken = own.fencingToken;
   }
 
   get mode(): LeaseMode {
     return this.#grant.mode;
-  }
-
-  get fencingToken(): bigint {
-    return this.#own.fencingToken;
   }
 
   get state(): LeaseState {

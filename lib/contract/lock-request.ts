@@ -71,8 +71,8 @@ export interface CallerRequest extends Pick<LockRequest, 'wait' | 'signal' | 'la
   readonly target: LocalTarget;
   /** The reason that the caller gave up; `undefined` if it has not. */
   readonly givenUp: { readonly reason: unknown } | undefined;
-  /** Calls back once, when the caller gives up. There is one such listener. */
-  onGivenUp(listener: GivingUpListener): void;
+  /** Called once, when the caller gives up. */
+  onGivenUp: GivingUpListener | undefined;
   /**
    * Called once, right before the caller's promise settles: with the lease, or with the error that the caller gets. With
    * neither if none was granted this time.

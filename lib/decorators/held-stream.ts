@@ -2,13 +2,18 @@ import { AsyncResource } from 'node:async_hooks';
 import { catchError, concat, defer, finalize, from, ignoreElements, isObservable, Observable } from 'rxjs';
 import { LockConfigurationError } from '../contract/errors.js';
 
+type Stream = Observable<unknown> | AsyncIterable<unknown>;
+
+export function isStream(value: unknown): value is Stream {
+  return isObservable(value) || isAsyncIterable(value);
+}
+
 /**
- * Returns the stream that the caller gets instead of the method's own one, or `undefined` when the value is no stream.
- * Must be called in the async context that the source is to run in.
+ * Returns the stream that the caller gets instead of the method's own one. Must be called in the async context that the
+ * source is to run in.
  */
-export function heldStream(value: unknown, end: StreamEnd): object | undefined {
-  if (isObservable(value)) return heldObservable(value, end);
-  return isAsyncIterable(value) ? heldIterable(value, end) : undefined;
+export function heldStream(source: Stream, end: StreamEnd): Stream {
+  return isObservable(source) ? heldObservable(source, end) : heldIterable(source, end);
 }
 
 export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {

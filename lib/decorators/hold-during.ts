@@ -3,12 +3,13 @@
  * lasts until the stream has ended.
  */
 import { Logger } from '@nestjs/common';
+import { CheckedOptions } from '../contract/acquire.options.js';
 import type { ContentionContext, OnContention } from '../contract/acquire.options.js';
+import { PLACE } from '../contract/check.js';
 import { LockNotLeaderError, LockTimeoutError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { RareLines } from '../service/rare-lines.js';
-import { PLACE } from '../contract/check.js';
-import { heldStream, StreamEnd } from './held-stream.js';
+import { heldStream, isStream, StreamEnd } from './held-stream.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import { neverRun } from './locked-method.js';
 
@@ -17,20 +18,22 @@ export interface LockedCall {
   /** The title for messages, such as `@DistributedLock on Orders.place`. */
   readonly title: string;
   readonly options: ResolvedLockingOptions;
-  /** Finds the lock. @throws LockConfigurationError, or what the key function throws */
-  lock(): Pick<Lock, 'using'>;
-  /** The connection's settings for options that the decorator leaves out. Called after `lock`. */
-  defaults(): CallDefaults;
-  /** Runs the method. */
-  run(): unknown;
   /** The method that was called, and its arguments. */
   readonly method: Pick<ContentionContext, 'args' | 'className' | 'methodName'>;
+  /** Finds the lock. @throws LockConfigurationError, or what the key function throws */
+  open(): OpenedLock;
+  /** Runs the method. */
+  run(): unknown;
 }
 
-/** The settings for calls whose decorator leaves them out. */
-export interface CallDefaults {
-  readonly onContention?: OnContention | undefined;
-  readonly onLost?: ResolvedLockingOptions['onLost'];
+/** The lock of one call. */
+export interface OpenedLock {
+  readonly lock: Pick<Lock, 'using'>;
+  /** The connection's settings for options that the decorator leaves out. */
+  readonly defaults: {
+    readonly onContention?: OnContention | undefined;
+    readonly onLost?: ResolvedLockingOptions['onLost'];
+  };
 }
 
 const logger = new Logger('DistributedLock');
@@ -41,43 +44,40 @@ const skips = new RareLines();
  * Returns the method's result, or a stream that holds the lease until it ends.
  * @param gone aborts when the caller no longer wants the result
  */
-export async function holdDuring(call: LockedCall, gone?: AbortSignal): Promise<unknown> {
-  const lock = call.lock();
+export function holdDuring(call: LockedCall, gone?: AbortSignal): Promise<unknown> {
   const handover = new Handover();
-  const work = () => runWhileWanted(call, handover, gone);
-  const defaults = call.defaults();
+  return handover.orElse(underLock(call, handover, gone));
+}
+
+/** Returns the result of the method under the lock, or the outcome of `onContention` when it was not acquired. */
+async function underLock(call: LockedCall, handover: Handover, gone: AbortSignal | undefined): Promise<unknown> {
+  const { lock, defaults } = call.open();
   const onContention = call.options.onContention ?? defaults.onContention ?? 'throw';
-  const options = { ...usingOptions(call, defaults, onContention), ...(gone && { signal: gone }) };
-  return handover.orElse(underLock(call, onContention, (run) => lock.using(run, options), work));
-}
-
-function usingOptions(call: LockedCall, defaults: CallDefaults, onContention: OnContention) {
-  const { reentrant, label, onLost = defaults.onLost ?? 'throw' } = call.options;
-  const { waitMs = onContention === 'skip' ? 0 : undefined } = call.options;
-  const { className, methodName } = call.method;
-  return { reentrant, label, onLost, [PLACE]: `${className}.${methodName}`, ...(waitMs !== undefined && { waitMs }) };
-}
-
-/** Returns the result of `work` under the lock, or the outcome of `onContention` when the lock was not acquired. */
-async function underLock(
-  call: LockedCall,
-  onContention: OnContention,
-  using: (work: () => unknown) => Promise<unknown>,
-  work: () => unknown,
-): Promise<unknown> {
   let isEntered = false;
-  const entered = () => {
+  const work = () => {
     isEntered = true;
-    return work();
+    return runWhileWanted(call, handover, gone);
   };
   try {
-    const result = await using(entered);
+    const result = await lock.using(work, usingOptions(call, onContention, defaults.onLost, gone));
     if (isEntered) return result;
   } catch (error) {
     if (isEntered || !isContention(error)) throw error;
     return contended(call, onContention, error);
   }
   throw neverRun(call.title);
+}
+
+/** The decorator has checked its options, and the module its own, when they were given. */
+function usingOptions(
+  { options, method: { className, methodName } }: LockedCall,
+  onContention: OnContention,
+  moduleOnLost: ResolvedLockingOptions['onLost'],
+  signal: AbortSignal | undefined,
+): CheckedOptions {
+  const { reentrant, label, onLost = moduleOnLost ?? 'throw' } = options;
+  const { waitMs = onContention === 'skip' ? 0 : undefined } = options;
+  return new CheckedOptions({ reentrant, label, onLost, waitMs, signal, [PLACE]: `${className}.${methodName}` });
 }
 
 function isContention(error: unknown): error is ContentionContext['error'] {
@@ -101,9 +101,9 @@ function contended(call: LockedCall, onContention: OnContention, error: Contenti
 async function runWhileWanted(call: LockedCall, handover: Handover, gone: AbortSignal | undefined): Promise<unknown> {
   gone?.throwIfAborted();
   const value = await call.run();
+  if (!isStream(value)) return value;
   const end = new StreamEnd();
   const stream = heldStream(value, end);
-  if (!stream) return value;
   if (gone?.aborted) return undefined;
   gone?.addEventListener('abort', () => end.complete(), { once: true });
   handover.give(stream, end);

@@ -2,15 +2,14 @@ import 'reflect-metadata';
 import { Observable } from 'rxjs';
 import type { OnContention } from '../contract/acquire.options.js';
 import { LockConfigurationError } from '../contract/errors.js';
-import type { Lock } from '../contract/lock.js';
 import { connectionOf, LockService } from '../service/lock.service.js';
 import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import type { ElectionRole } from './election-role.js';
 import { holdDuring } from './hold-during.js';
-import type { CallDefaults, LockedCall } from './hold-during.js';
+import type { LockedCall, OpenedLock } from './hold-during.js';
 import { LazyGenerator, lazyObservable } from './lazy-generator.js';
-import { checkLock, complete, registerLockedMethod, serviceFor } from './locked-method.js';
+import { checkLock, completed, registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
@@ -21,7 +20,7 @@ import { noteLock } from './wrappers.js';
 export interface Locking {
   readonly options: ResolvedLockingOptions;
   /** Returns the lock of one call. */
-  lockOf(service: LockService, instance: unknown, args: unknown[]): Pick<Lock, 'using'>;
+  lockOf(service: LockService, instance: unknown, args: unknown[]): OpenedLock['lock'];
   /** The method's role in an election, if only a leader runs it. */
   readonly election?: ElectionRole;
 }
@@ -62,50 +61,38 @@ export function lockMethod<A extends unknown[], C extends OnContention, B extend
 }
 
 function locked<F extends object>(original: F, { method, locking, run, start }: Decorated): F {
-  const named = { className: method.prototype.constructor.name, methodName: String(method.name) };
+  const names = { className: method.prototype.constructor.name, methodName: String(method.name) };
   return disguised(original, (instance, args) =>
     start({
       title: method.title,
       options: locking.options,
-      lock: () => lockOfCall(method, locking, instance, args),
-      defaults: () => defaultsOf(serviceFor(method, instance)),
-      method: { ...named, args },
+      method: { ...names, args },
+      open: () => openLock(method, locking, instance, args),
       run: () => run(instance, args),
     }),
   );
 }
 
 /**
- * Returns the lock of one call.
+ * Returns the lock of one call, and the settings of its connection.
  * @throws LockConfigurationError when the instance has no `LockService`, or a stand-in that makes no lock
  */
-export function lockOfCall(
-  method: LockedMethod,
-  locking: Locking,
-  instance: unknown,
-  args: unknown[],
-): Pick<Lock, 'using'> {
+export function openLock(method: LockedMethod, locking: Locking, instance: unknown, args: unknown[]): OpenedLock {
   const { title } = method;
-  const service = complete(serviceFor(method, instance), title);
-  return checkLock(
-    named(title, () => locking.lockOf(service, instance, args)),
-    title,
-  );
-}
-
-/** Returns the result of `find`. Adds the title to an error that lacks it: a bad key could come from any method. */
-function named<T>(title: string, find: () => T): T {
+  const service = serviceFor(method, instance);
   try {
-    return find();
+    const isReal = service instanceof LockService;
+    const lock = locking.lockOf(isReal ? service : completed(service, title), instance, args);
+    return { lock: checkLock(lock, title), defaults: isReal ? connectionOf(service).options : {} };
   } catch (error) {
-    if (!(error instanceof LockConfigurationError) || error.message.startsWith(title)) throw error;
-    throw new LockConfigurationError(`${title}: ${error.message}`, { key: error.key, cause: error });
+    throw titled(error, title);
   }
 }
 
-/** Returns the service's settings. A stand-in that a test has put in the place of the service has none. */
-export function defaultsOf(service: LockService): CallDefaults {
-  return service instanceof LockService ? connectionOf(service).options : {};
+/** Returns the error with the title, if it is about a wrong option or key that any method could have. */
+function titled(error: unknown, title: string): unknown {
+  if (!(error instanceof LockConfigurationError) || error.message.startsWith(title)) return error;
+  return new LockConfigurationError(`${title}: ${error.message}`, { key: error.key, cause: error });
 }
 
 function wayOf(original: Function, at: DecoratedPlace): Way {
@@ -116,7 +103,7 @@ function wayOf(original: Function, at: DecoratedPlace): Way {
   const declared: unknown = Reflect.getMetadata('design:returntype', at.prototype, at.name);
   if (declared === Observable) return { run, start: (call) => lazyObservable((gone) => holdDuring(call, gone)) };
   const result = new ResultCheck(at);
-  return { run: (instance, args) => result.checked(run(instance, args)), start: (call) => holdDuring(call) };
+  return { run: (instance, args) => result.checked(run(instance, args)), start: holdDuring };
 }
 
 /**

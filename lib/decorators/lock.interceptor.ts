@@ -6,8 +6,8 @@ import { mutexLocking } from './distributed-lock.decorator.js';
 import { holdDuring } from './hold-during.js';
 import { lazyObservable } from './lazy-generator.js';
 import type { LockKeys } from './lock-key.js';
-import { defaultsOf, lockOfCall } from './lock-method.js';
-import { registerLockedMethod, serviceFor } from './locked-method.js';
+import { openLock } from './lock-method.js';
+import { registerLockedMethod } from './locked-method.js';
 import type { DistributedLockOptions } from './locking.options.js';
 
 const NAME = 'LockInterceptor';
@@ -56,9 +56,8 @@ export function LockInterceptor(
       const call = {
         title: `${NAME} on ${place}`,
         options: { ...locking.options, label },
-        lock: () => lockOfCall(method, locking, this, [context]),
-        defaults: () => defaultsOf(serviceFor(method, this)),
         method: { className, methodName, args: [context] },
+        open: () => openLock(method, locking, this, [context]),
         run: () => next.handle(),
       };
       return lazyObservable((gone) => holdDuring(call, gone));

@@ -156,11 +156,10 @@ class ServiceSlot {
 }
 
 /**
- * Returns the service. A test's stand-in is wrapped: it throws an error that names what it lacks. Otherwise a stand-in
- * that does nothing would make the method do nothing.
+ * Returns the stand-in that a test has put in the place of the service, inside a proxy: it throws an error that names
+ * what the stand-in lacks. Otherwise a stand-in that does nothing would make the method do nothing.
  */
-export function complete(service: LockService, title: string): LockService {
-  if (service instanceof LockService) return service;
+export function completed(service: LockService, title: string): LockService {
   return new Proxy<LockService>(service, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);

@@ -25,7 +25,6 @@ export class HandOverLimit {
   readonly #onKnown: () => void;
   readonly #since = now();
   #onWanted: () => void = () => {};
-  #handOvers = 0;
   #isWanted = false;
   #isKnown = false;
   #untilKnown: Deferred<void> | undefined;
@@ -78,14 +77,10 @@ export class HandOverLimit {
     this.#untilKnown?.resolve();
   }
 
-  handedOver(): void {
-    this.#handOvers++;
-  }
-
-  /** The present result of the limit. While no other process waits, there is no limit, and that is watched. */
-  get state(): Bounds {
+  /** Returns the present result of the limit. While no other process waits, there is no limit, and that is watched. */
+  stateAfter(handOvers: number): Bounds {
     if (this.#isKnown && !this.#isWanted) return 'kept';
-    const share = Math.max(this.#handOvers / MOST_HAND_OVERS, (now() - this.#since) / LONGEST_MS);
+    const share = Math.max(handOvers / MOST_HAND_OVERS, (now() - this.#since) / LONGEST_MS);
     // Watch at half of the limit, so that the answer is there when the limit is reached.
     if (share >= 1 / 2 && !this.#isWanted) this.watch(this.#onWanted);
     if (share < 1) return 'kept';

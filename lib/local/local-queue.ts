@@ -1,17 +1,23 @@
-import { orAbort, OwnAbortController } from '../async/abort.js';
-import { promised } from '../async/deferred.js';
+import { orAbort } from '../async/abort.js';
+import { LinkedList } from '../async/collections.js';
 import { nextTurn } from '../async/timer.js';
 import type { LoopBudget } from '../async/timer.js';
 import type { EventOrigin } from '../contract/channels.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
-import type { LockBackend } from '../contract/lock-backend.js';
 import { requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
 import { SharedLease, Yield } from './shared-lease.js';
-import type { LocalAdmission, SharedLeaseListener } from './shared-lease.js';
-import { localCallers, localHolders, WaitingCallers } from './waiting-callers.js';
-import type { LocalCaller, LocalWaiter, WaiterListener } from './waiting-callers.js';
+import type { Holder, LocalAdmission, SharedLeaseListener } from './shared-lease.js';
+import { PendingAcquisition, Waiter } from './waiters.js';
+import type { GrantingBackend } from './waiters.js';
+
+/** One caller in a local queue, as shown to observers. */
+export interface LocalCaller {
+  readonly state: 'held' | 'waiting';
+  readonly label: string | undefined;
+  readonly since: Date;
+}
 
 /** A try that was sent to the backend. */
 interface SentTry {
@@ -28,12 +34,15 @@ interface SentTry {
  *
  * When the session is suspended or lost, the contender is not handed over any more, and waiting callers queue again.
  */
-export class LocalQueue implements SharedLeaseListener, WaiterListener {
+export class LocalQueue implements SharedLeaseListener {
   readonly #backend: GrantingBackend;
   readonly #turn: LoopBudget;
   readonly #onEmpty: () => void;
-  readonly #originOf: () => EventOrigin;
-  readonly #waiting: WaitingCallers;
+  readonly origin: EventOrigin;
+  /** The callers that wait, in the order of their arrival. */
+  readonly #waiting = new LinkedList<Waiter>();
+  /** The number of callers that have waited here so far. */
+  #arrived = 0;
   #shared: SharedLease | undefined;
   readonly #rest = new Yield((shared) => void this.#goOn(shared));
   /** Shared leases that accept no more callers, but still have holders. */
@@ -47,19 +56,14 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /**
    * @param turn counts the hand-overs of this process
+   * @param origin origin of the events of the queue
    * @param onEmpty called when no caller holds, waits, or has a request in progress
-   * @param originOf returns the origin of the events of the queue
    */
-  constructor(backend: GrantingBackend, turn: LoopBudget, onEmpty: () => void, originOf: () => EventOrigin) {
+  constructor(backend: GrantingBackend, turn: LoopBudget, origin: EventOrigin, onEmpty: () => void) {
     this.#backend = backend;
-    this.#waiting = new WaitingCallers(backend, this);
     this.#turn = turn;
+    this.origin = origin;
     this.#onEmpty = onEmpty;
-    this.#originOf = originOf;
-  }
-
-  get origin(): EventOrigin {
-    return this.#originOf();
   }
 
   get waitingCallers(): number {
@@ -73,7 +77,10 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /** The callers of this process that hold the key or wait for it, in order. */
   get callers(): LocalCaller[] {
-    return localCallers(this.#sharedLeases, this.#waiting);
+    const waiters = this.#waiting.members.map(
+      ({ request: { label }, since }) => ({ state: 'waiting', label, since }) as const,
+    );
+    return [...this.holders(), ...waiters];
   }
 
   /** Whether this process has a lease of the backend, in use or not. */
@@ -82,8 +89,8 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   }
 
   /** The callers of this process that hold the key, the earliest first, up to `most`. */
-  holders(most: number): LocalCaller[] {
-    return localHolders(this.#sharedLeases, most);
+  holders(most?: number): LocalCaller[] {
+    return this.#sharedLeases.flatMap((shared) => shared.holders(most).map(asCaller)).slice(0, most);
   }
 
   /** Returns a lease at once, if this process has the key and no caller waits for it. */
@@ -98,9 +105,10 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
    */
   wait(request: CallerRequest): Promise<GrantedLease> {
     return new Promise((resolve, reject) => {
-      const waiter = this.#waiting.add(request, resolve, reject);
-      if (request.givenUp) return this.gaveUp(waiter, request.givenUp.reason);
-      request.onGivenUp(waiter);
+      const waiter = new Waiter(request, ++this.#arrived, this.#gaveUp, resolve, reject);
+      waiter.place = this.#waiting.join(waiter);
+      if (request.givenUp) return this.#gaveUp(waiter, request.givenUp.reason);
+      request.onGivenUp = waiter;
       this.#goAhead();
     });
   }
@@ -249,9 +257,12 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     return undefined;
   }
 
-  #hand(shared: SharedLease, waiter: LocalWaiter): void {
-    this.#waiting.remove(waiter);
-    waiter.granted(this.#grant(shared, waiter.request.target, waiter.request.label));
+  #hand(shared: SharedLease, waiter: Waiter): void {
+    const { request } = waiter;
+    waiter.place?.leave();
+    const lease = this.#grant(shared, request.target, request.label);
+    request.settled(lease);
+    waiter.resolve(lease);
     if (this.#waiting.size > 0) shared.expectDemand();
   }
 
@@ -286,7 +297,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     if (this.#shared || this.#entry || this.#sentTry) return;
     const { first } = this.#waiting;
     if (!first) return this.#closed.length === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
-    const entry = new PendingAcquisition(this.#backend, first, this.#waiting.lastNumber);
+    const entry = new PendingAcquisition(this.#backend, first.request, this.#arrived);
     this.#entry = entry;
     entry.lease.then(
       (lease) => this.#entered(entry, lease),
@@ -297,7 +308,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   async #entered(entry: PendingAcquisition, lease: GrantedLease | null): Promise<void> {
     this.#entry = undefined;
     if (!lease) {
-      this.#waiting.failGivenUp(entry.abandonedBy);
+      this.#failGivenUp(entry.abandonedBy);
       return this.#enter();
     }
     // A try was granted a lease meanwhile, and no caller waits for a second one.
@@ -306,54 +317,42 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     // The first caller gets the lease even if it already admits no more callers, and is notified of what happens to it.
     if (this.#waiting.first && lease.isHeld()) this.#hand(shared, this.#waiting.first);
     await this.#goOn(shared);
-    this.#waiting.failGivenUp(entry.abandonedBy);
+    this.#failGivenUp(entry.abandonedBy);
   }
 
   async #notNeeded({ abandonedBy }: PendingAcquisition, lease: GrantedLease): Promise<void> {
     await lease.release();
-    this.#waiting.failGivenUp(abandonedBy);
+    this.#failGivenUp(abandonedBy);
   }
 
   #refused({ abandonedBy, lastNumber }: PendingAcquisition, error: unknown): void {
     this.#entry = undefined;
-    if (abandonedBy.length === 0) this.#waiting.failUpTo(lastNumber, error);
-    this.#waiting.failGivenUp(abandonedBy);
+    // Later callers have not waited for the request that failed.
+    const isConcerned = ({ number }: Waiter) => abandonedBy.length === 0 && number <= lastNumber;
+    for (let { first } = this.#waiting; first && isConcerned(first); { first } = this.#waiting) {
+      this.#waiting.shift();
+      first.fail(error);
+    }
+    this.#failGivenUp(abandonedBy);
     this.#enter();
   }
 
-  gaveUp(waiter: LocalWaiter, reason: unknown): void {
-    if (!this.#waiting.remove(waiter)) return;
+  readonly #gaveUp = (waiter: Waiter, reason: unknown): void => {
+    if (!waiter.place?.leave()) return;
     // The last caller cancels the contender, and its wait ends when the contender has left the queue.
     if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);
-    else this.#waiting.failGivenUp([waiter]);
+    else this.#failGivenUp([waiter]);
     this.#enter();
+  };
+
+  #failGivenUp(waiters: readonly Waiter[]): void {
+    for (const waiter of waiters) {
+      const reason = waiter.request.givenUp?.reason;
+      waiter.fail(this.#backend.explain?.(reason) ?? reason);
+    }
   }
 }
 
-/** A pending request for a lease, on behalf of all callers that wait in the local queue. */
-class PendingAcquisition {
-  readonly lease: Promise<GrantedLease | null>;
-  /**
-   * The number of the last caller at the time of the request. Its failure is reported to the callers up to this number.
-   */
-  readonly lastNumber: number;
-  readonly keeps: boolean;
-  /** Callers that gave up when no other caller waited. Their waits end when the contender has left the queue. */
-  readonly abandonedBy: LocalWaiter[] = [];
-  readonly #abort = new OwnAbortController();
-
-  constructor(backend: GrantingBackend, first: LocalWaiter, lastNumber: number) {
-    this.lastNumber = lastNumber;
-    this.keeps = first.request.target.keepMs > 0;
-    this.lease = promised(() => backend.acquire(requestOf(first.request, this.#abort.signal)));
-  }
-
-  /** Leaves the queue; `lease` then rejects with `reason`. */
-  abandon(by: LocalWaiter, reason: unknown): void {
-    this.abandonedBy.push(by);
-    this.#abort.abort(reason);
-  }
+function asCaller({ lease, label }: Holder): LocalCaller {
+  return { state: 'held', label, since: lease.acquiredAt };
 }
-
-/** The part of a backend that a local queue needs. */
-export type GrantingBackend = Pick<LockBackend, 'acquire' | 'explain' | 'state'>;

@@ -4,13 +4,13 @@ import type { EventOrigin } from '../contract/channels.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
 import { LocalQueue } from './local-queue.js';
-import type { GrantingBackend } from './local-queue.js';
+import type { GrantingBackend } from './waiters.js';
 
 /** The local queues of one backend, by key and mode. */
 export class LocalQueues {
   readonly #backend: GrantingBackend;
   readonly #turn = new LoopBudget();
-  readonly #originOf: () => EventOrigin;
+  readonly #origin: EventOrigin;
   readonly #queues = {
     exclusive: new StringMap<LocalQueue>(),
     read: new StringMap<LocalQueue>(),
@@ -18,10 +18,10 @@ export class LocalQueues {
     permit: new StringMap<LocalQueue>(),
   };
 
-  /** @param originOf returns the origin of the events of all queues */
-  constructor(backend: GrantingBackend, originOf: () => EventOrigin) {
+  /** @param origin origin of the events of all queues */
+  constructor(backend: GrantingBackend, origin: EventOrigin) {
     this.#backend = backend;
-    this.#originOf = originOf;
+    this.#origin = origin;
   }
 
   /** Returns a lease at once, if this process has the key and no caller waits for it here. */
@@ -29,14 +29,13 @@ export class LocalQueues {
     return this.#queues[target.mode].get(target.identity)?.takeNow(target, label);
   }
 
-  /** Waits in the local queue. Only one caller of this process has a contender in the backend's wait queue. */
-  wait(request: CallerRequest): Promise<GrantedLease> {
-    return this.#queueOf(request).wait(request);
-  }
-
-  /** Tries once. `null`: not granted this time. */
-  ask(request: CallerRequest): Promise<GrantedLease | null> {
-    return this.#queueOf(request).ask(request);
+  /**
+   * Grants the lease. Only one caller of this process has a contender in the backend's wait queue. Returns `null` when
+   * `request.wait` is false and the key is taken.
+   */
+  acquire(request: CallerRequest): Promise<GrantedLease | null> {
+    const queue = this.#queueOf(request.target);
+    return request.wait ? queue.wait(request) : queue.ask(request);
   }
 
   /** Returns the local queue of a key in one mode, if a caller of this process is in it. */
@@ -50,18 +49,14 @@ export class LocalQueues {
     await Promise.all(queues.map((queue) => queue.giveUpKept()));
   }
 
-  #queueOf({ target: { mode, identity } }: CallerRequest): LocalQueue {
+  #queueOf({ mode, identity }: LocalTarget): LocalQueue {
     const queues = this.#queues[mode];
     const found = queues.get(identity);
     if (found) return found;
-    const queue = new LocalQueue(
-      this.#backend,
-      this.#turn,
-      () => {
-        if (queues.get(identity) === queue) queues.delete(identity);
-      },
-      this.#originOf,
-    );
+    const forget = () => {
+      if (queues.get(identity) === queue) queues.delete(identity);
+    };
+    const queue = new LocalQueue(this.#backend, this.#turn, this.#origin, forget);
     queues.set(identity, queue);
     return queue;
   }

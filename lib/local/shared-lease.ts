@@ -70,13 +70,8 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     lease.addFollower(this);
   }
 
-  /** The callers that hold the key now. */
-  get holders(): readonly Holder[] {
-    return this.#holders.members;
-  }
-
-  /** The earliest holders, up to `most`. */
-  firstHolders(most: number): readonly Holder[] {
+  /** Returns the callers that hold the key now, the earliest first, up to `most`. */
+  holders(most = Infinity): readonly Holder[] {
     return this.#holders.head(most);
   }
 
@@ -95,7 +90,7 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
   /** The answer to the next caller. */
   get admission(): LocalAdmission {
     if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS || !this.#lease.isHeld()) return 'over';
-    const bounds = this.#bounds.state;
+    const bounds = this.#bounds.stateAfter(this.#handOvers);
     if (bounds === 'reached') return 'over';
     // The doubt lasts one round trip. So readers that join meanwhile delay a waiting writer by no more than that.
     if (this.mode === 'read') return 'open';
@@ -124,9 +119,8 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
       return this.#listener.left(this, keepMs);
     };
     const lease = new GrantedLease(this, { key, fencingToken, giveBack });
-    this.#noteKept(false);
+    if (this.#isNotedKept) this.#inUseAgain();
     this.#handOvers++;
-    this.#bounds.handedOver();
     const place = this.#holders.join({ lease, label });
     this.#lease.catchUp(lease);
     return lease;
@@ -206,9 +200,14 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     if (!this.isIdle) return;
     const idleMs = now() - this.#idleSince;
     if (idleMs >= this.#keepMs) return this.#close();
-    if (idleMs >= NOTED_AFTER_MS) this.#noteKept(true);
+    if (idleMs >= NOTED_AFTER_MS && !this.#isNotedKept) this.#noteKept(true);
     const leftMs = (this.#isNotedKept ? this.#keepMs : Math.min(this.#keepMs, NOTED_AFTER_MS)) - idleMs;
     this.#cancelIdle = after(Math.max(1, leftMs), () => this.#idled());
+  }
+
+  #inUseAgain(): void {
+    this.#stopTimer();
+    this.#noteKept(false);
   }
 
   #stopTimer(): void {
@@ -217,9 +216,7 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
   }
 
   #noteKept(isKept: boolean): void {
-    if (isKept === this.#isNotedKept) return;
     this.#isNotedKept = isKept;
-    if (!isKept) this.#stopTimer();
     this.#lease.noteKept(isKept);
   }
 }

@@ -3,7 +3,7 @@ import type { Dispose } from '../async/abort.js';
 import { LinkedList } from '../async/collections.js';
 import type { Place } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
-import { WaitTimer } from '../composite/deadline.js';
+import { WaitTimer } from '../async/timer.js';
 import { channels } from '../contract/channels.js';
 import type { EventOrigin } from '../contract/channels.js';
 import { lockedBy } from '../contract/contender.js';
@@ -14,8 +14,9 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { failureOf, requestOf } from '../contract/lock-request.js';
 import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
 import { LocalQueues } from '../local/local-queues.js';
+import { DEFAULT_CONNECTION } from './connection-token.js';
 import { heldLock } from './hold-scope.js';
-import { Held, HoldWatch } from './hold-watch.js';
+import { HoldWatch } from './hold-watch.js';
 import type { HeldTarget, HolderDetails } from './hold-watch.js';
 import { Holders } from './holders.js';
 import { missed, Observation } from './observation.js';
@@ -51,9 +52,12 @@ type Holder = HolderDetails & Pick<AcquisitionOptions, 'isHandle'>;
 export class AcquisitionGate {
   /** Detects leases that are held for too long. */
   readonly holds = new HoldWatch((message) => this.#log.warn(message));
+  /** The origin of the events of all acquisitions. */
+  readonly origin: EventOrigin;
   readonly #backend: LockBackend;
   readonly #longestWaitMs: number;
-  readonly #local: LocalQueues;
+  /** The local queues, also for listing their callers. */
+  readonly local: LocalQueues;
   /** The holders of keys whose waits are about to time out. */
   readonly holders: Holders;
   readonly #held = new LinkedList<GrantedLease>();
@@ -69,24 +73,21 @@ export class AcquisitionGate {
   };
   #log: LeaseLog = { warn() {}, error() {} };
   #onLosses: LossesListener = () => {};
-  #origin: EventOrigin;
   #isStopping = false;
   #isClosed = false;
   readonly #closed = deferred();
   #drained: Promise<void> | undefined;
 
-  /** @param longestWaitMs longest time that a call waits, in milliseconds; a wait without an end has none */
-  constructor(backend: LockBackend, longestWaitMs = Infinity) {
+  /**
+   * @param connection name of the connection, for events
+   * @param longestWaitMs longest time that a call waits, in milliseconds; a wait without an end has none
+   */
+  constructor(backend: LockBackend, connection: string = DEFAULT_CONNECTION, longestWaitMs = Infinity) {
     this.#longestWaitMs = longestWaitMs;
     this.#backend = backend;
-    this.#origin = Object.freeze({ connection: 'default', backend: backend.name });
-    this.#local = new LocalQueues(backend, () => this.#origin);
-    this.holders = new Holders(backend, this.#local);
-  }
-
-  /** The local queues, for listing their callers. */
-  get local(): LocalQueues {
-    return this.#local;
+    this.origin = Object.freeze({ connection, backend: backend.name });
+    this.local = new LocalQueues(backend, this.origin);
+    this.holders = new Holders(backend, this.local);
   }
 
   /** The number of leases that this process holds on the connection, and of its callers that wait. */
@@ -100,11 +101,6 @@ export class AcquisitionGate {
     this.#onLosses = onLosses;
   }
 
-  /** Sets the origin of the events of all acquisitions. */
-  observedAs(origin: EventOrigin): void {
-    this.#origin = origin;
-  }
-
   /** Returns how long a call that requests `waitMs` waits, in milliseconds. */
   waitMsOf(waitMs: number): number {
     return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
@@ -115,8 +111,10 @@ export class AcquisitionGate {
     const now = this.#takeNow(target, options);
     if (now) return Promise.resolve(now);
     const acquisition = this.#begin(target, options);
-    if (acquisition.wait) return this.#wait(acquisition);
-    return this.#ask(acquisition).then((lease) => lease ?? this.#turnAway(acquisition, options));
+    const asked = this.#ask(acquisition);
+    // A request that waits ends with a lease or an error, never with `null`.
+    if (acquisition.wait) return asked as Promise<GrantedLease>;
+    return asked.then((lease) => lease ?? this.#turnAway(acquisition, options));
   }
 
   /** Like `acquire`, but returns `null` instead of the time-out. */
@@ -124,8 +122,9 @@ export class AcquisitionGate {
     const now = this.#takeNow(target, options);
     if (now) return now;
     const acquisition = this.#begin(target, options);
-    if (!acquisition.wait) return (await this.#ask(acquisition)) ?? this.#turnAwayWaiting(acquisition, options);
-    return this.#wait(acquisition).catch((error: unknown) => {
+    const asked = this.#ask(acquisition);
+    if (!acquisition.wait) return (await asked) ?? this.#turnAwayWaiting(acquisition, options);
+    return asked.catch((error: unknown) => {
       if (acquisition.isTimeout(error)) return null;
       throw error;
     });
@@ -157,28 +156,21 @@ export class AcquisitionGate {
     return leases;
   }
 
+  /** Called once for each acquisition, right before the caller's promise settles. */
   settled(acquisition: Acquisition, lease: GrantedLease | undefined, error: unknown): void {
     const { target, observation, givenUp } = acquisition;
     if (lease) this.#admit(lease, target, acquisition, observation);
     else if (error !== undefined) observation?.missed(error, givenUp?.reason === error);
   }
 
-  mayTimeOut(target: LockTarget): void {
-    this.holders.ask(target);
-  }
-
-  holdersOf(target: LockTarget): readonly Contender[] {
-    return this.holders.known(target);
-  }
-
   /** Returns the error for a caller that does not wait any longer. */
   timeout(target: LockTarget, waitMs: number): LockTimeoutError {
-    return new LockTimeoutError(target.key, waitMs, undefined, this.holdersOf(target));
+    return new LockTimeoutError(target.key, waitMs, undefined, this.holders.known(target));
   }
 
   /** Begins an acquisition for observers, also of one that is made elsewhere. `undefined`: there are none. */
   observe(...of: ObservedAs): Observation | undefined {
-    return channels.requestStart.hasSubscribers ? Observation.start(this.#origin, ...of) : undefined;
+    return channels.requestStart.hasSubscribers ? Observation.start(this.origin, ...of) : undefined;
   }
 
   /**
@@ -209,7 +201,7 @@ export class AcquisitionGate {
     this.#isClosed = true;
     this.#closed.resolve();
     await this.#drained;
-    await this.#local.giveUpKept();
+    await this.local.giveUpKept();
   }
 
   async #endHolders(drainTimeoutMs: number): Promise<void> {
@@ -223,7 +215,7 @@ export class AcquisitionGate {
 
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
     if (this.#isClosed) throw missed([this.observe(target, options)], new LockShutdownError(target.key));
-    const lease = isLocal(target) ? this.#local.takeNow(target, options.label) : undefined;
+    const lease = target.localLine ? this.local.takeNow(target, options.label) : undefined;
     if (lease) this.#admit(lease, target, options, this.observe(target, options));
     return lease;
   }
@@ -231,25 +223,21 @@ export class AcquisitionGate {
   #begin(target: LockTarget, options: AcquisitionOptions): Acquisition {
     const wait = options.leftMs > 0 && !this.#isStopping;
     const acquisition = new Acquisition(target, options, wait, this);
-    if (wait) acquisition.waitsAt(this.#waiting.join(acquisition));
+    if (wait) acquisition.waitingPlace = this.#waiting.join(acquisition);
     // The members of a set are observed one by one.
     if (channels.requestStart.hasSubscribers && !target.members) {
-      acquisition.observation = Observation.start(this.#origin, target, options);
+      acquisition.observation = Observation.start(this.origin, target, options);
     }
     return acquisition;
   }
 
-  #wait(acquisition: Acquisition): Promise<GrantedLease> {
-    // Not `async`: every waiting caller keeps alive what this promise keeps alive.
-    if (isLocal(acquisition.target)) return this.#local.wait(acquisition);
-    // A request that waits ends with a lease or an error, never with `null`.
-    return this.#answer(acquisition, this.#askBackend(acquisition)) as Promise<GrantedLease>;
-  }
-
-  async #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
-    const { target } = acquisition;
-    const asked = isLocal(target) ? this.#local.ask(acquisition) : this.#askBackend(acquisition);
-    return this.#answer(acquisition, asked);
+  // Not `async`: every waiting caller keeps alive what this promise keeps alive.
+  #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
+    const { target, wait } = acquisition;
+    if (!target.localLine) return this.#answer(acquisition, this.#askBackend(acquisition));
+    const asked = this.local.acquire(acquisition);
+    // The local queue has settled an acquisition that waited.
+    return wait ? asked : this.#answer(acquisition, asked);
   }
 
   #askBackend(acquisition: Acquisition): Promise<GrantedLease | null> {
@@ -294,7 +282,7 @@ export class AcquisitionGate {
   #admit(lease: GrantedLease, target: HeldTarget, holder: Holder, observation: Observation | undefined): void {
     const { label, isHandle } = holder;
     const place = this.#held.join(lease);
-    const watch = this.holds.watch(new Held(lease, target, label, holder.place));
+    const watch = this.holds.watch(lease, target, holder);
     lease.label = label;
     // Before the others: a handle that is lost by now is released at once.
     observation?.granted(lease);
@@ -311,10 +299,6 @@ async function giveBack(leases: readonly GrantedLease[], reason: unknown): Promi
   throw reason;
 }
 
-function isLocal({ localLine, line }: LockTarget): boolean {
-  return localLine && line === 'fifo';
-}
-
 /**
  * One caller's acquisition, from the first request to the answer. It combines the deadline, the caller's own signal and
  * the shutdown into one end. That end has one listener, or a signal where one is needed.
@@ -327,12 +311,13 @@ class Acquisition extends WaitTimer implements CallerRequest {
   readonly place: AcquisitionOptions['place'];
   givenUp: { readonly reason: unknown } | undefined = undefined;
   observation: Observation | undefined = undefined;
+  onGivenUp: GivingUpListener | undefined = undefined;
+  /** The place among the waiting acquisitions, which it leaves when it is settled. */
+  waitingPlace: Place<Acquisition> | undefined = undefined;
   readonly #waitMs: number;
   readonly #gate: AcquisitionGate;
   readonly #unlisten: Dispose | undefined;
-  #place: Place<Acquisition> | undefined;
   #timeout: LockTimeoutError | undefined;
-  #onGivenUp: GivingUpListener | undefined;
   #controller: OwnAbortController | undefined;
 
   /** @param wait whether the acquisition may wait in the queue */
@@ -358,30 +343,21 @@ class Acquisition extends WaitTimer implements CallerRequest {
     return this.#controller.signal;
   }
 
-  onGivenUp(listener: GivingUpListener): void {
-    this.#onGivenUp = listener;
-  }
-
-  /** Sets its place among the waiting acquisitions, which it leaves when it is settled. */
-  waitsAt(place: Place<Acquisition>): void {
-    this.#place = place;
-  }
-
   /** Ends the wait with this reason, unless it has ended. */
   giveUp(reason: unknown): void {
     if (this.givenUp) return;
     this.givenUp = { reason };
     this.#letGo();
-    this.#onGivenUp?.gaveUp(reason);
+    this.onGivenUp?.gaveUp(reason);
     this.#controller?.abort(reason);
   }
 
   protected override nearsEnd(): void {
-    this.#gate.mayTimeOut(this.target);
+    this.#gate.holders.ask(this.target);
   }
 
   protected override timedOut(): void {
-    const holders = this.#gate.holdersOf(this.target);
+    const holders = this.#gate.holders.known(this.target);
     this.#timeout = new LockTimeoutError(this.target.key, this.#waitMs, whyNot(holders), holders);
     this.giveUp(this.#timeout);
   }
@@ -393,7 +369,7 @@ class Acquisition extends WaitTimer implements CallerRequest {
 
   settled(lease?: GrantedLease, error?: unknown): void {
     this.#letGo();
-    this.#place?.leave();
+    this.waitingPlace?.leave();
     this.#gate.settled(this, lease, error);
   }
 

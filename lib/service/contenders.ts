@@ -7,7 +7,7 @@ import type { LockBackend } from '../contract/lock-backend.js';
 import { resolveRevokeOptions } from '../contract/revoke.options.js';
 import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { LocalQueue } from '../local/local-queue.js';
-import type { LocalCaller } from '../local/waiting-callers.js';
+import type { LocalCaller } from '../local/local-queue.js';
 import { scopeHolding, heldLeases } from './hold-scope.js';
 import type { LockConnection } from './lock-connection.js';
 import { identityOfPermits } from './semaphores.js';

@@ -110,18 +110,15 @@ export async function guarded<L extends Lease, T>(
   work: (lease: L) => T | Promise<T>,
 ): Promise<T> {
   assertStands(lease);
-  const result = await call(work, lease);
-  const isLost = !lease.isHeld() && lease.state === 'lost';
-  if (isLost && onLost === 'throw') throw lease.signal.reason;
-  return result;
-}
-
-async function call<L extends Lease, T>(work: (lease: L) => T | Promise<T>, lease: L): Promise<T> {
+  let result: T;
   try {
-    return await work(lease);
+    result = await work(lease);
   } catch (error) {
     throw abortReasonIn(error) ?? error;
   }
+  const isLost = !lease.isHeld() && lease.state === 'lost';
+  if (isLost && onLost === 'throw') throw lease.signal.reason;
+  return result;
 }
 
 /** Node's own functions reject with an `AbortError`. Its cause is the reason of the signal that they were given. */

@@ -2,7 +2,6 @@ import type { Place } from '../async/collections.js';
 import { Alarms } from '../async/timer.js';
 import type { Alarm } from '../async/timer.js';
 import type { MultiLease } from '../composite/multi-lease.js';
-import { UNLIMITED } from '../contract/acquire.options.js';
 import type { ResolvedHoldingOptions } from '../contract/acquire.options.js';
 import type { Site } from '../contract/check.js';
 import { LockLostError, LockOverdueError } from '../contract/errors.js';
@@ -29,58 +28,28 @@ export interface HolderDetails {
   readonly place?: Site | undefined;
 }
 
-/** A lease that is held, with the data that an operator may want to know. */
-export class Held<L extends HeldLease = HeldLease> {
-  constructor(
-    readonly lease: L,
-    readonly target: HeldTarget,
-    readonly label: string | undefined,
-    readonly place: Site | undefined,
-  ) {}
-
-  /** Limits on the holding time. */
-  get limits(): ResolvedHoldingOptions {
-    return this.target.holding ?? UNLIMITED;
-  }
-
-  /** Whether the lease has ended, so that nothing is left to be ended. */
-  get isOver(): boolean {
-    return this.lease.state === 'lost' || this.lease.state === 'released';
-  }
-
-  /** The title for the log: `"orders/42"`, or the set or key that it is a part of. */
-  get title(): string {
-    return this.target.title ?? `"${this.target.key}"`;
-  }
-
-  /** The origin for the log: `since 2026-02-03T12:00:00.000Z, acquired at Orders.place`. */
-  get origin(): string {
-    const { label } = this;
-    const site = this.place?.toString();
-    const named = label === undefined || label === site ? [] : [`label "${label}"`];
-    const placed = site === undefined ? [] : [`acquired at ${site}`];
-    return [`since ${this.lease.acquiredAt.toISOString()}`, ...named, ...placed].join(', ');
-  }
-}
-
 /** The handle that ends a watch. */
 type Watch = Pick<Place<unknown>, 'leave'>;
+
+type Warn = (message: string) => void;
 
 /** Detects leases that are held for too long. Logs a warning, and ends leases that have a limit. */
 export class HoldWatch {
   readonly #alarms = new Alarms();
-  readonly #warn: (message: string) => void;
+  readonly #warn: Warn;
 
-  constructor(warn: (message: string) => void) {
+  constructor(warn: Warn) {
     this.#warn = warn;
   }
 
   /** Watches the lease until the returned handle is left. */
-  watch(held: Held): Watch | undefined {
-    const { warnHeldMs, maxHeldMs } = held.limits;
-    const warning = warnHeldMs === Infinity ? undefined : this.#alarms.set(warnHeldMs, new Warning(held, this.#warn));
+  watch(lease: HeldLease, target: HeldTarget, holder: HolderDetails): Watch | undefined {
+    if (!target.holding) return undefined;
+    const { warnHeldMs, maxHeldMs } = target.holding;
+    const held = new HeldAlarm(lease, target, target.holding, holder, this.#warn);
+    const warning = warnHeldMs === Infinity ? undefined : this.#alarms.set(warnHeldMs, held);
     if (maxHeldMs === Infinity) return warning;
-    const limit = new Limit(held, this.#alarms, this.#warn);
+    const limit = new LimitAlarm(held, this.#alarms);
     return {
       leave() {
         warning?.leave();
@@ -95,40 +64,64 @@ export class HoldWatch {
   }
 }
 
-class Warning implements Alarm {
+/** A lease that is held, with the data that an operator may want to know. Warns when it has been held for long. */
+class HeldAlarm implements Alarm {
   due = 0;
-  readonly #held: Held;
-  readonly #warn: (message: string) => void;
+  readonly #label: string | undefined;
+  readonly #place: Site | undefined;
 
-  constructor(held: Held, warn: (message: string) => void) {
-    this.#held = held;
-    this.#warn = warn;
+  constructor(
+    readonly lease: HeldLease,
+    readonly target: HeldTarget,
+    readonly limits: ResolvedHoldingOptions,
+    { label, place }: HolderDetails,
+    readonly warn: Warn,
+  ) {
+    this.#label = label;
+    this.#place = place;
+  }
+
+  /** Whether the lease has ended, so that nothing is left to be ended. */
+  get isOver(): boolean {
+    return this.lease.state === 'lost' || this.lease.state === 'released';
+  }
+
+  /** The title for the log: `"orders/42"`, or the set or key that it is a part of. */
+  get title(): string {
+    return this.target.title ?? `"${this.target.key}"`;
+  }
+
+  /** The origin for the log: `since 2026-02-03T12:00:00.000Z, acquired at Orders.place`. */
+  get origin(): string {
+    const label = this.#label;
+    const site = this.#place?.toString();
+    const named = label === undefined || label === site ? [] : [`label "${label}"`];
+    const placed = site === undefined ? [] : [`acquired at ${site}`];
+    return [`since ${this.lease.acquiredAt.toISOString()}`, ...named, ...placed].join(', ');
   }
 
   ring(): void {
-    const held = this.#held;
-    if (held.isOver) return;
-    held.lease.overdue('warnHeldMs', held.limits.warnHeldMs);
-    this.#warn(
-      `${held.title} has been held for ${held.limits.warnHeldMs} ms (${held.origin}). ` +
+    const { warnHeldMs } = this.limits;
+    if (this.isOver) return;
+    this.lease.overdue('warnHeldMs', warnHeldMs);
+    this.warn(
+      `${this.title} has been held for ${warnHeldMs} ms (${this.origin}). ` +
         'Set a longer warnHeldMs where that is normal, or maxHeldMs to have such leases ended',
     );
   }
 }
 
 /** Ends a lease that is held for too long, in two steps: it revokes the lease, and then takes it away. */
-class Limit implements Alarm {
+class LimitAlarm implements Alarm {
   due = 0;
-  readonly #held: Held;
+  readonly #held: HeldAlarm;
   readonly #alarms: Alarms;
-  readonly #warn: (message: string) => void;
   #isTold = false;
   #place: Watch;
 
-  constructor(held: Held, alarms: Alarms, warn: (message: string) => void) {
+  constructor(held: HeldAlarm, alarms: Alarms) {
     this.#held = held;
     this.#alarms = alarms;
-    this.#warn = warn;
     this.#place = alarms.set(held.limits.maxHeldMs, this);
   }
 
@@ -150,7 +143,9 @@ class Limit implements Alarm {
     lease.overdue('maxHeldMs', maxHeldMs);
     lease.revoke(new LockOverdueError(target.key, maxHeldMs));
     // Last: if the logger throws, the limit still applies.
-    this.#warn(`${title} has been held for its maxHeldMs of ${maxHeldMs} ms (${origin}): its holder is told to stop`);
+    this.#held.warn(
+      `${title} has been held for its maxHeldMs of ${maxHeldMs} ms (${origin}): its holder is told to stop`,
+    );
   }
 
   #end(): void {
@@ -168,7 +163,7 @@ export function watchSet(watch: HoldWatch, set: MultiLease, target: HeldTarget, 
   const { grants } = set;
   // Leases of an outer call are watched there, and end with that call.
   if (grants.length === 0) return;
-  const watching = watch.watch(new Held(new HeldSet(set, grants), target, holder.label, holder.place));
+  const watching = watch.watch(new HeldSet(set, grants), target, holder);
   if (!watching) return;
   // Nested work that still runs may hold a key after the set is released, so the watch ends with the last lease.
   let left = grants.length;

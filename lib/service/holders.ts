@@ -1,9 +1,8 @@
 import { orAbort } from '../async/abort.js';
 import { BoundedMap } from '../async/collections.js';
 import { now } from '../async/clock.js';
-import { limited } from '../async/timer.js';
+import { limited, LONGEST_LEAD_MS } from '../async/timer.js';
 import type { HolderSource } from '../composite/deadline.js';
-import { LONGEST_LEAD_MS } from '../composite/deadline.js';
 import type { Contender } from '../contract/contender.js';
 import { MOST_HOLDERS } from '../contract/contender.js';
 import type { HoldersQuestion, LockBackend } from '../contract/lock-backend.js';

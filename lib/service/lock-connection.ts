@@ -35,10 +35,9 @@ export class LockConnection {
     log: LeaseLog,
   ) {
     this.#log = log;
-    this.origin = Object.freeze({ connection: options.connectionName, backend: backend.name });
+    this.origin = gate.origin;
     this.losses = new LossRecorder(backend, options.service, (message) => log.warn(message));
     gate.reportTo(log, (...losses) => this.losses.add(...losses));
-    gate.observedAs(this.origin);
     this.keys = new Keys(backend, (message) => log.warn(message));
     this.names = new ServiceNames(backend, this.keys, options);
     this.targets = new LockTargets(backend, this.keys, this.names, options);

@@ -68,9 +68,8 @@ export class LockTargets {
 
   #resolve(options: MutexOptions): LockSettings {
     const { line, reentrant } = resolveMutexOptions(options);
-    const shared = resolveSharingOptions(options, this.#sharing);
-    const waitMs = line === 'none' ? 0 : this.#waitMs;
-    const settings = { line, reentrant, waitMs, onLost: this.onLost, ...shared, holding: this.holdingOf(options) };
+    const waiting = this.#waitingAs(line, resolveSharingOptions(options, this.#sharing));
+    const settings = { ...waiting, reentrant, onLost: this.onLost, holding: this.holdingOf(options) };
     if (Object.isFrozen(options)) this.#settings.set(options, settings);
     return settings;
   }
@@ -98,8 +97,14 @@ export class LockTargets {
   ofJob(key: string, line: Line, usedBy?: string): LockTarget {
     const at = this.#names.lockKeyOf({ kind: 'job', name: key, usedBy });
     const identity = this.#backend.identify(at);
-    const waitMs = line === 'none' ? 0 : this.#waitMs;
-    return { scope: this.#backend, identity, key, at, kind: 'cron', mode: 'exclusive', line, waitMs, ...this.#sharing };
+    const waiting = this.#waitingAs(line, this.#sharing);
+    return { scope: this.#backend, identity, key, at, kind: 'cron', mode: 'exclusive', ...waiting };
+  }
+
+  /** A contender that does not wait has no place in a local queue. */
+  #waitingAs(line: Line, { localLine, keepMs }: Required<SharingOptions>) {
+    if (line === 'none') return { line, waitMs: 0, localLine: false, keepMs };
+    return { line, waitMs: this.#waitMs, localLine, keepMs };
   }
 }
 
@@ -112,7 +117,7 @@ export interface LockTarget extends Holding, HeldTarget {
   readonly mode: LeaseMode;
   readonly line: Line;
   readonly waitMs: number;
-  /** Whether callers of this process hand the key over among themselves. */
+  /** Whether callers of this process hand the key over among themselves. Requires `line: 'fifo'`. */
   readonly localLine: boolean;
   readonly keepMs: number;
   /** Default for whether a call may re-enter a key that it already holds. Default `true`. */

@@ -63,7 +63,11 @@ export class LockService {
     connectionOf = (locks) => locks.connection;
   }
 
-  constructor(backend: LockBackend, options: LockServiceOptions, gate = new AcquisitionGate(backend)) {
+  constructor(
+    backend: LockBackend,
+    options: LockServiceOptions,
+    gate = new AcquisitionGate(backend, options.connectionName),
+  ) {
     const { connectionName } = options;
     this.logger = new Logger(connectionName === DEFAULT_CONNECTION ? 'LockService' : `LockService:${connectionName}`);
     backend.logTo?.(this.logger);

@@ -42,6 +42,22 @@ export function countPath({ steps, hopsToMethod }: ContendedCall): PathCounts {
   };
 }
 
+/** The share of one folder in a path. */
+export interface FolderCounts {
+  readonly folder: string;
+  readonly files: number;
+  readonly functions: number;
+}
+
+/** The files and the functions with a name, by folder, in the order of a call. */
+export function countFolders({ steps }: ContendedCall): readonly FolderCounts[] {
+  const all = [...new Set(steps)];
+  return [...new Set(all.map(layerOf))].map((folder) => {
+    const own = all.filter((step) => layerOf(step) === folder);
+    return { folder, files: new Set(own.map(fileOf)).size, functions: own.filter(hasName).length };
+  });
+}
+
 /** The files to read in order to learn how a lock is acquired, waited for and released. */
 export function filesOfLock({ steps }: ContendedCall): readonly string[] {
   return [...new Set(steps.filter((step) => LOCK_FOLDERS.includes(layerOf(step))).map(fileOf))].sort();

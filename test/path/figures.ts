@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { ROOT } from '../support/repository-root.js';
 import { SHORTCUT_SWITCHES, SHORTCUTS, WITHOUT } from '../support/shortcuts.js';
 import { makeContendedCall } from './contended-call.js';
-import { countPath, filesOfLock, nounsForHold } from './counts.js';
+import { countFolders, countPath, filesOfLock, nounsForHold } from './counts.js';
+import type { FolderCounts } from './counts.js';
 import { PLAIN, TRACED } from './places.js';
 import { writeTraced } from './traced.js';
 
@@ -13,15 +14,21 @@ export interface Figure {
   readonly most: number;
 }
 
+export interface Measured {
+  readonly figures: readonly Figure[];
+  readonly folders: readonly FolderCounts[];
+}
+
 /**
  * Counts the steps of one contended call. For the files of the lock itself, every shortcut and the local queue are off.
  */
-export async function measureFigures(): Promise<readonly Figure[]> {
+export async function measureFigures(): Promise<Measured> {
   writeTraced(TRACED);
   writeTraced(PLAIN, SHORTCUT_SWITCHES);
-  const { files, functions, layerChanges, hops } = countPath(await makeContendedCall(TRACED));
+  const call = await makeContendedCall(TRACED);
+  const { files, functions, layerChanges, hops } = countPath(call);
   const plain = await makeContendedCall(PLAIN, { [WITHOUT]: SHORTCUTS.join(), LOCAL_LINE: 'off' });
-  return [
+  const figures = [
     { what: 'files of the library that one contended decorated call runs through', count: files, most: 40 },
     { what: 'functions on that path', count: functions, most: 180 },
     { what: 'changes of folder on that path', count: layerChanges, most: 40 },
@@ -29,4 +36,5 @@ export async function measureFigures(): Promise<readonly Figure[]> {
     { what: 'promises between the socket’s event and the method’s first line', count: hops, most: 5 },
     { what: 'nouns for a hold', count: nounsForHold(join(ROOT, 'lib')).length, most: 4 },
   ];
+  return { figures, folders: countFolders(call) };
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { ROOT } from '../support/repository-root.js';
-import { countPath, filesOfLock, nounsForHold } from './counts.js';
+import { countFolders, countPath, filesOfLock, nounsForHold } from './counts.js';
 import { measureFigures } from './figures.js';
 import { traced } from './traced.js';
 
@@ -68,6 +68,14 @@ describe('the counts of a path', () => {
     expect(counts).toEqual({ files: 4, functions: 4, fileChanges: 3, layerChanges: 2, hops: 3 });
   });
 
+  it('are told for each folder, in the order of the call', () => {
+    expect(countFolders({ steps, hopsToMethod: 0 })).toEqual([
+      { folder: 'service', files: 2, functions: 2 },
+      { folder: 'async', files: 1, functions: 1 },
+      { folder: 'local', files: 1, functions: 1 },
+    ]);
+  });
+
   it('include the files that implement the lock', () => {
     expect(filesOfLock({ steps, hopsToMethod: 0 })).toEqual(['local/d.js', 'service/a.js', 'service/b.js']);
   });
@@ -79,7 +87,7 @@ describe('the counts of a path', () => {
 });
 
 it('a contended call passes no more than the documentation says', async () => {
-  const figures = await measureFigures();
+  const { figures } = await measureFigures();
   const now = reached();
   expect([...now.keys()]).toEqual(figures.map(({ what }) => what));
   expect(figures.filter(({ what, count }) => count > now.get(what)!)).toEqual([]);

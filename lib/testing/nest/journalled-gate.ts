@@ -13,8 +13,8 @@ import { JournalledAcquisition } from './journalled-acquisition.js';
 export class JournalledGate extends AcquisitionGate {
   readonly #journal: Journal;
 
-  constructor(backend: LockBackend, journal: Journal, longestWaitMs: number) {
-    super(backend, longestWaitMs);
+  constructor(backend: LockBackend, connection: string, journal: Journal, longestWaitMs: number) {
+    super(backend, connection, longestWaitMs);
     this.#journal = journal;
   }
 

@@ -126,7 +126,7 @@ export class LockTesting {
     const { backend: own, ...resolved } = resolveLockModuleOptions({ ...options, backend });
     this.backend.serve(resolved.service);
     const made = own.create();
-    const gate = new JournalledGate(made, this.journal, this.longestWaitMs);
+    const gate = new JournalledGate(made, connectionName, this.journal, this.longestWaitMs);
     this.service = new LockService(made, { connectionName, ...resolved }, gate);
     return this.service;
   }

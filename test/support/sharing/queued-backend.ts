@@ -7,12 +7,11 @@ import { withLocalCallers } from '../../../lib/service/contenders.js';
 
 /** The local queue as a backend around a backend. Requests that need no queue, and all else, go to the backend. */
 export function queuedBackend(backend: LockBackend): LockBackend {
-  const queues = new LocalQueues(backend, () => ({ connection: 'default', backend: backend.name }));
+  const queues = new LocalQueues(backend, { connection: 'default', backend: backend.name });
   const own: Pick<LockBackend, 'acquire' | 'close' | 'lineOf'> = {
     acquire: (request) => {
       if (request.line === 'none' || request.permits) return backend.acquire(request);
-      const caller = new QueuedRequest(request, backend.identify(request.key));
-      return request.wait ? queues.wait(caller) : queues.ask(caller);
+      return queues.acquire(new QueuedRequest(request, backend.identify(request.key)));
     },
     lineOf: async (key) => {
       const identity = backend.identify(key);
@@ -37,7 +36,7 @@ class QueuedRequest implements CallerRequest {
   readonly #unlisten: () => void;
   readonly target: LocalTarget;
   givenUp: { readonly reason: unknown } | undefined;
-  #listener: GivingUpListener | undefined;
+  onGivenUp: GivingUpListener | undefined = undefined;
 
   constructor(request: LockRequest, identity: string) {
     const { key: at, name: key = at, mode, line } = request;
@@ -45,7 +44,7 @@ class QueuedRequest implements CallerRequest {
     this.target = { key, at, identity, mode, line, keepMs: 0 };
     this.#unlisten = onAbort(request.signal, (reason) => {
       this.givenUp = { reason };
-      this.#listener?.gaveUp(reason);
+      this.onGivenUp?.gaveUp(reason);
     });
   }
 
@@ -59,10 +58,6 @@ class QueuedRequest implements CallerRequest {
 
   get label(): string | undefined {
     return this.#request.label;
-  }
-
-  onGivenUp(listener: GivingUpListener): void {
-    this.#listener = listener;
   }
 
   settled(_lease?: GrantedLease): void {

@@ -15,9 +15,8 @@ function startCall(run: (leave: () => void) => unknown) {
   const call: LockedCall = {
     title: '@DistributedLock on Orders.place',
     options,
-    lock: () => locks.mutex('a'),
-    defaults: () => ({}),
     method: { className: 'Orders', methodName: 'place', args: [] },
+    open: () => ({ lock: locks.mutex('a'), defaults: {} }),
     run: () => run(() => gone.abort()),
   };
   return { call, gone, backend, locks };
@@ -28,9 +27,9 @@ describe('a caller that leaves', () => {
     let hasRun = false;
     const { call, gone, backend, locks } = startCall(() => (hasRun = true));
     const mutex = locks.mutex('a');
-    call.lock = () => ({
-      ...mutex,
-      using: (work) => mutex.using((lease) => (gone.abort(), work(lease))),
+    call.open = () => ({
+      lock: { using: (work) => mutex.using((lease) => (gone.abort(), work(lease))) },
+      defaults: {},
     });
     await expect(holdDuring(call, gone.signal)).rejects.toMatchObject({ name: 'AbortError' });
     expect([hasRun, backend.busyKeys]).toEqual([false, []]);

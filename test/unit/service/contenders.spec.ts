@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import type { Contender } from '../../../lib/contract/contender.js';
-import type { LocalCaller } from '../../../lib/local/waiting-callers.js';
+import type { LocalCaller } from '../../../lib/local/local-queue.js';
 import { withLocalCallers } from '../../../lib/service/contenders.js';
 import { settled } from '../local/callers.js';
 import { startLocks } from './locks.js';
