@@ -1,9 +1,14 @@
 import { LinkedList } from './collections.js';
+import type { Place } from './collections.js';
 
 /** Undoes a subscription. A second call has no effect. */
 export type Dispose = () => void;
 
-type Listener = (reason: unknown) => void;
+/** An object that waits for a signal. An object and not a function: many wait, and a function for each costs memory. */
+export interface AbortListener {
+  /** Called once, when the signal aborts. */
+  aborted(reason: unknown): void;
+}
 
 const NOTHING: Dispose = () => {};
 
@@ -14,37 +19,28 @@ interface KnownSignal extends AbortSignal {
   [SUBSCRIBERS]?: Subscribers | undefined;
 }
 
+/**
+ * Notifies `listener` once: when `signal` aborts, or at once if it has aborted already. It leaves its place to be
+ * notified no more. `undefined`: nothing will come.
+ */
+export function listenTo(signal: AbortSignal, listener: AbortListener): Place<AbortListener> | undefined {
+  if (signal === NEVER) return undefined;
+  if (!signal.aborted) return ((signal as KnownSignal)[SUBSCRIBERS] ?? new ListeningSubscribers(signal)).join(listener);
+  listener.aborted(signal.reason);
+  return undefined;
+}
+
 /** Calls `listener` once: when `signal` aborts, or at once if it has aborted already. */
-export function onAbort(signal: AbortSignal, listener: Listener): Dispose {
-  if (signal === NEVER) return NOTHING;
-  if (signal.aborted) {
-    listener(signal.reason);
-    return NOTHING;
-  }
-  return ((signal as KnownSignal)[SUBSCRIBERS] ?? new ListeningSubscribers(signal)).add(listener);
+export function onAbort(signal: AbortSignal, listener: (reason: unknown) => void): Dispose {
+  const place = listenTo(signal, { aborted: listener });
+  return place ? () => void place.leave() : NOTHING;
 }
 
 /** The listeners of one signal. */
-class Subscribers {
-  readonly #listeners = new LinkedList<Listener>();
-
-  get isEmpty(): boolean {
-    return this.#listeners.size === 0;
-  }
-
-  add(listener: Listener): Dispose {
-    const place = this.#listeners.join(listener);
-    return () => {
-      if (place.leave() && this.isEmpty) this.left();
-    };
-  }
-
-  /** Called when the last listener has been removed. */
-  protected left(): void {}
-
+class Subscribers extends LinkedList<AbortListener> {
   fire(reason: unknown): void {
-    // A listener may dispose another, which must then not be called.
-    while (!this.isEmpty) this.#listeners.shift()?.(reason);
+    // A listener may remove another, which must then not be called.
+    while (this.size > 0) this.shift()?.aborted(reason);
   }
 }
 
@@ -63,11 +59,17 @@ class ListeningSubscribers extends Subscribers {
   }
 
   readonly #aborted = (): void => {
-    this.left();
+    this.#stop();
     this.fire(this.#signal.reason);
   };
 
-  protected override left(): void {
+  /** Stops listening with the last listener. */
+  override remove(...[link]: Parameters<Subscribers['remove']>): void {
+    super.remove(link);
+    if (this.size === 0) this.#stop();
+  }
+
+  #stop(): void {
     this.#signal[SUBSCRIBERS] = undefined;
     this.#signal.removeEventListener('abort', this.#aborted);
   }

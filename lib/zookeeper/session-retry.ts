@@ -43,17 +43,25 @@ export function inSession<S, T>(
 ): Promise<T> {
   const { wait, signal = NEVER } = call;
   const name = nameOf(call);
-  const attempts = async (limit: AbortSignal): Promise<T> => {
-    for (;;) {
-      const session = sessions.connected ?? (await sessions.session(limit, name));
-      try {
-        return await ask(session, limit);
-      } catch (error) {
-        if (!failures.canBeginAgain(error)) throw failures.explained(error, name);
-      }
+  if (wait) return attempts(sessions, name, signal, ask, failures);
+  return sessions.inTime((limit) => attempts(sessions, name, limit, ask, failures), signal, name);
+}
+
+async function attempts<S, T>(
+  sessions: Sessions<S>,
+  name: string,
+  limit: AbortSignal,
+  ask: (session: S, signal: AbortSignal) => Promise<T>,
+  failures: Failures,
+): Promise<T> {
+  for (;;) {
+    const session = sessions.connected ?? (await sessions.session(limit, name));
+    try {
+      return await ask(session, limit);
+    } catch (error) {
+      if (!failures.canBeginAgain(error)) throw failures.explained(error, name);
     }
-  };
-  return wait ? attempts(signal) : sessions.inTime(attempts, signal, name);
+  }
 }
 
 /** Whether the failed attempt can be repeated on the current or the next session. */

@@ -43,7 +43,7 @@ import { surveyOf } from './zookeeper-survey.js';
 import { resolveZooKeeperOptions } from './zookeeper.options.js';
 import type { ResolvedZooKeeperOptions, ZooKeeperOptions } from './zookeeper.options.js';
 
-const MOST_PATHS = 10_000;
+const MOST_DIRECTORIES = 10_000;
 // Longer than the inaccuracy of a timer, and shorter than a few hand-overs between processes.
 const ENTRY_DELAY_MS = 3;
 // The servers remove the rest later.
@@ -72,8 +72,9 @@ export class ZooKeeperBackend implements LockBackend {
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
   readonly #report: SessionReport;
-  /** The paths of recently used keys. Checking and encoding a key is a good part of the cost of a request for it. */
-  readonly #paths = new BoundedMap<string>(MOST_PATHS);
+  /** The directories of recently used keys. Checking and encoding a key is a good part of a request's cost. */
+  readonly #directories = new BoundedMap<LockDirectory>(MOST_DIRECTORIES);
+  readonly #attempt: Attempt<LockRequest, GrantedLease> = (session, request) => this.#acquireOn(session, request);
 
   readonly #ending = new EndingCounters();
   readonly #failures = {
@@ -108,11 +109,7 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   identify(key: string): string {
-    const known = this.#paths.get(key);
-    if (known !== undefined) return known;
-    const path = this.#options.connect.chroot + lockPath(key, this.#options.basePath);
-    this.#paths.set(key, path);
-    return path;
+    return this.#directoryOf(key).path;
   }
 
   get lockedAfterDeathMs(): number {
@@ -136,8 +133,7 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   acquire(request: LockRequest): Promise<GrantedLease | null> {
-    const directory = this.#directoryOf(request.key);
-    return this.#acquire(request, (session, limited) => this.#acquireOn(session, directory, limited));
+    return this.#acquire(request, this.#attempt);
   }
 
   acquireAll(requests: readonly LockRequest[]): Promise<readonly GrantedLease[] | null> {
@@ -215,25 +211,26 @@ export class ZooKeeperBackend implements LockBackend {
     this.#report.changes.closed();
   }
 
-  /** @param directories the directories in which the attempt creates contenders */
+  /** @param directories the directories in which the attempt creates contenders. Default: those of the request */
   #acquire<R extends LockRequest, T>(
     request: R,
     attempt: Attempt<R, T>,
-    directories = () => this.#directoriesOf(request),
+    directories?: () => readonly string[],
   ): Promise<T | null> {
     const ask = (session: Session, signal: AbortSignal) => {
       const limited = signal === request.signal ? request : { ...request, signal };
       if (this.#ending.isEmpty) return attempt(session, limited);
-      const restarted = this.#ending.areRestarted(session, directories(), limited);
+      const restarted = this.#ending.areRestarted(session, directories?.() ?? this.#directoriesOf(request), limited);
       return restarted.then((isRestarted) => (isRestarted ? attempt(session, limited) : null));
     };
     return inSession(this.#sessions, request, ask, this.#failures);
   }
 
-  #acquireOn(session: Session, directory: LockDirectory, request: LockRequest): Promise<GrantedLease | null> {
+  #acquireOn(session: Session, request: LockRequest): Promise<GrantedLease | null> {
     const { mode, permits } = request;
     if (permits) return acquirePermits(session, this.permitCounts.wanted(request.key, permits), request);
     if (mode === 'permit') throw new LockConfigurationError(`mode 'permit' needs permits`, { key: request.key });
+    const directory = this.#directoryOf(request.key);
     if (mode !== 'exclusive') return acquireReadWrite(session, directory, mode, request);
     return acquireMutex(session, directory, request);
   }
@@ -244,8 +241,13 @@ export class ZooKeeperBackend implements LockBackend {
   }
 
   #directoryOf(key: string): LockDirectory {
-    const { acl, parents, releaseTimeoutMs } = this.#options;
-    return { path: this.identify(key), acl, parents, isOfKey: true, releaseTimeoutMs, createDelayMs: ENTRY_DELAY_MS };
+    const known = this.#directories.get(key);
+    if (known) return known;
+    const { acl, parents, releaseTimeoutMs, connect, basePath } = this.#options;
+    const path = connect.chroot + lockPath(key, basePath);
+    const directory = { path, acl, parents, isOfKey: true, releaseTimeoutMs, createDelayMs: ENTRY_DELAY_MS };
+    this.#directories.set(key, directory);
+    return directory;
   }
 }
 

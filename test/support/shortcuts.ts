@@ -29,8 +29,8 @@ const SWITCHES = {
   },
   'look-ahead': {
     file: 'zookeeper/recipes/wait-for-turn.js',
-    replace: 'this.#watched.only(nearest);',
-    by: `this.#watched.only(${isOff('look-ahead')} ? nearest.slice(0, 1) : nearest);`,
+    replace: 'this.#watchOnly(nearest, queue);',
+    by: `this.#watchOnly(${isOff('look-ahead')} ? nearest.slice(0, 1) : nearest, queue);`,
   },
 } as const satisfies Readonly<Record<string, Edit>>;
 

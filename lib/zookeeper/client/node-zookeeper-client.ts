@@ -1,4 +1,3 @@
-import { deferred } from '../../async/deferred.js';
 import { ErrorCode } from '../wire/error-codes.js';
 import { multiRecord, readMultiResults } from '../wire/multi.js';
 import { OpCode } from '../wire/op-codes.js';
@@ -9,8 +8,8 @@ import { directoryOf, GroupedWrite } from './outbox.js';
 import { isKeeperError, KeeperError } from './keeper-error.js';
 import { readNothing } from './pending-request.js';
 import type { Reply } from './pending-request.js';
-import { WatchTables } from './watch-table.js';
-import type { Watch, WatchEvent, WatchKind } from './watch-table.js';
+import { TableWatch, WatchTables } from './watch-table.js';
+import type { NodeWatch, Watch, WatchKind } from './watch-table.js';
 import type {
   ClientListener,
   CreatedNode,
@@ -24,14 +23,6 @@ import type {
 
 /** ZooKeeper's codes for the kinds of watches. */
 const WATCHER_TYPES = { children: 1, data: 2 } as const;
-
-/** A watch that is being set. */
-interface Watching {
-  readonly watch: Watch;
-  /** The event, if there was one. */
-  event(): WatchEvent | undefined;
-  forget(): boolean;
-}
 
 /** ZooKeeper's requests over one hardened driver connection. */
 export class NodeZooKeeperClient implements ZooKeeperClient {
@@ -87,16 +78,16 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.request(OpCode.getData, pathWatchRecord(path, false), path, readNode);
   }
 
-  async watch(path: string, since?: bigint): Promise<Watch> {
-    const watching = this.#watching('data', path);
+  async watch(path: string, since?: bigint): Promise<NodeWatch> {
+    const watch = this.#watching('data', path);
     try {
       await this.#connection.outbox.watch(path, since);
     } catch (error) {
-      watching.forget();
+      watch.forget();
       throw error;
     }
-    if (watching.event() === 'deleted') throw new KeeperError(ErrorCode.noNode, path);
-    return watching.watch;
+    if (watch.event === 'deleted') throw new KeeperError(ErrorCode.noNode, path);
+    return watch;
   }
 
   watchData(path: string): Promise<WatchedNode> {
@@ -106,13 +97,13 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   async watchExistence(path: string): Promise<{ isThere: boolean; watch: Watch }> {
     // Kept with the data watches even if the znode does not exist. Set again after a reconnect it fires at once, as a
     // hint to look again.
-    const watching = this.#watching('data', path);
+    const watch = this.#watching('data', path);
     try {
       await this.#connection.request(OpCode.exists, pathWatchRecord(path, true), path, readNothing);
-      return { isThere: true, watch: watching.watch };
+      return { isThere: true, watch };
     } catch (error) {
-      if (isKeeperError(error, 'noNode')) return { isThere: false, watch: watching.watch };
-      watching.forget();
+      if (isKeeperError(error, 'noNode')) return { isThere: false, watch };
+      watch.forget();
       throw error;
     }
   }
@@ -150,29 +141,25 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
     return this.#connection.close(deadlineMs);
   }
 
-  #watched<T>(kind: WatchKind, path: string, type: OpCode, read: (reply: Reply, watch: Watch) => T): Promise<T> {
-    const { watch, forget } = this.#watching(kind, path);
+  #watched<T>(kind: WatchKind, path: string, type: OpCode, read: (reply: Reply, watch: NodeWatch) => T): Promise<T> {
+    const watch = this.#watching(kind, path);
     const asked = this.#connection.request(type, pathWatchRecord(path, true), path, (reply) => read(reply, watch));
     return asked.catch((error: unknown) => {
-      forget();
+      watch.forget();
       throw error;
     });
   }
 
   /** Registers a watch before it is set on the server. The caller forgets it if it cannot be set. */
-  #watching(kind: WatchKind, path: string): Watching {
-    const fired = deferred<WatchEvent>();
-    let happened: WatchEvent | undefined;
-    const forget = this.#watches[kind].add(path, (event) => fired.resolve((happened = event)));
-    const remove = () => void (forget() && this.#removeWatch(kind, path));
-    return { forget, event: () => happened, watch: { fired: fired.promise, remove } };
+  #watching(kind: WatchKind, path: string): TableWatch {
+    return new TableWatch(this.#watches, kind, path, this.#unset);
   }
 
   // If the watch cannot be removed now, it ends with the connection, or fires without a watcher.
-  #removeWatch(kind: WatchKind, path: string): void {
+  readonly #unset = ({ kind, path }: TableWatch): void => {
     const record = removeWatchesRecord(path, WATCHER_TYPES[kind]);
     this.#connection.request(OpCode.removeWatches, record, path, readNothing).catch(() => {});
-  }
+  };
 }
 
 function readNames({ body }: Reply): readonly string[] {

@@ -1,4 +1,3 @@
-import type { Dispose } from '../../async/abort.js';
 import { StringMap } from '../../async/collections.js';
 
 /** The event of a watched znode. */
@@ -10,7 +9,10 @@ export function watchEventOf(type: number): WatchEvent {
   return EVENTS[type] ?? 'unknown';
 }
 
-type Watcher = (event: WatchEvent) => void;
+/** An object that is notified of the one event of a watch. */
+export interface Watcher {
+  happened(event: WatchEvent): void;
+}
 
 /** The kind of a watch: on a znode and its data, or on its list of children. */
 export type WatchKind = 'data' | 'children';
@@ -37,38 +39,96 @@ export class WatchTables {
  * watchers.
  */
 export class WatchTable {
-  #watchers = new StringMap<Set<Watcher>>();
+  #watchers = new StringMap<Watcher[]>();
 
   get paths(): readonly string[] {
     return this.#watchers.names;
   }
 
-  /** Registers a one-shot watcher. Disposing returns whether it was the last watcher of the path. */
-  add(path: string, watcher: Watcher): () => boolean {
-    const watchers = this.#watchers.get(path) ?? new Set();
-    this.#watchers.set(path, watchers.add(watcher));
-    return () => this.#remove(path, watchers, watcher);
+  /** Registers a one-shot watcher. */
+  add(path: string, watcher: Watcher): void {
+    const watchers = this.#watchers.get(path);
+    if (watchers) watchers.push(watcher);
+    else this.#watchers.set(path, [watcher]);
+  }
+
+  /** Removes a watcher. Returns whether it was the last one of the path. */
+  remove(path: string, watcher: Watcher): boolean {
+    const watchers = this.#watchers.get(path);
+    const place = watchers?.indexOf(watcher) ?? -1;
+    if (!watchers || place < 0) return false;
+    watchers.splice(place, 1);
+    return watchers.length === 0 && this.#watchers.delete(path);
   }
 
   fire(path: string, event: WatchEvent): void {
     const watchers = this.#watchers.get(path);
     this.#watchers.delete(path);
-    watchers?.forEach((watcher) => watcher(event));
+    watchers?.forEach((watcher) => watcher.happened(event));
   }
 
   clear(): void {
     this.#watchers = new StringMap();
   }
-
-  #remove(path: string, watchers: Set<Watcher>, watcher: Watcher): boolean {
-    const isRegistered = this.#watchers.get(path) === watchers && watchers.delete(watcher);
-    if (!isRegistered || watchers.size > 0) return false;
-    return this.#watchers.delete(path);
-  }
 }
 
-/** A watch that has been set: the promise of its one event, and the function that removes it. */
+/** A watch that has been set. It has one event at most. */
 export interface Watch {
+  /** Resolves with the event. */
   readonly fired: Promise<WatchEvent>;
-  readonly remove: Dispose;
+  /** Removes the watch, here and on the server. */
+  remove(): void;
+}
+
+/** A watch that can do without a promise. It has one listener: `listen` is called, or `fired` is read. */
+export interface NodeWatch extends Watch {
+  /** Notifies `watcher` of the event: in the turn in which it arrives, or at once if it has arrived. */
+  listen(watcher: Watcher): void;
+}
+
+/** A watch in one of the tables, from before it is set on the server. Methods, not closures: many contenders wait. */
+export class TableWatch implements NodeWatch, Watcher {
+  readonly path: string;
+  readonly kind: WatchKind;
+  readonly #tables: WatchTables;
+  readonly #unset: (watch: TableWatch) => void;
+  #event: WatchEvent | undefined;
+  #watcher: Watcher | undefined;
+  #fired: Promise<WatchEvent> | undefined;
+
+  /** @param unset called when the last watch of the path was removed, so that the server need not keep it */
+  constructor(tables: WatchTables, kind: WatchKind, path: string, unset: (watch: TableWatch) => void) {
+    this.#tables = tables;
+    this.kind = kind;
+    this.path = path;
+    this.#unset = unset;
+    tables[kind].add(path, this);
+  }
+
+  get event(): WatchEvent | undefined {
+    return this.#event;
+  }
+
+  get fired(): Promise<WatchEvent> {
+    return (this.#fired ??= new Promise((resolve) => this.listen({ happened: resolve })));
+  }
+
+  listen(watcher: Watcher): void {
+    this.#watcher = watcher;
+    if (this.#event) watcher.happened(this.#event);
+  }
+
+  happened(event: WatchEvent): void {
+    this.#event = event;
+    this.#watcher?.happened(event);
+  }
+
+  /** Removes a watch that could not be set. Returns whether it was the last one of its path. */
+  forget(): boolean {
+    return this.#tables[this.kind].remove(this.path, this);
+  }
+
+  remove(): void {
+    if (this.forget()) this.#unset(this);
+  }
 }

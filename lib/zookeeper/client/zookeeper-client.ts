@@ -1,12 +1,12 @@
 import type { Acl, Stat } from '../wire/records.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
 import { CreateMode } from '../wire/op-codes.js';
-import type { Watch } from './watch-table.js';
+import type { NodeWatch, Watch, Watcher, WatchEvent } from './watch-table.js';
 
 export { ErrorCode } from '../wire/error-codes.js';
 export { refusedAt } from '../wire/multi.js';
 export { CreateMode };
-export type { Acl, MultiOp, MultiResult, Stat, Watch };
+export type { Acl, MultiOp, MultiResult, NodeWatch, Stat, Watch, Watcher, WatchEvent };
 
 export interface CreateRequest {
   readonly path: string;
@@ -31,7 +31,7 @@ export interface TransactionReply {
 export interface WatchedNode {
   readonly data: Buffer;
   readonly stat: Stat;
-  readonly watch: Watch;
+  readonly watch: NodeWatch;
 }
 
 /** An answered request: when it was sent and answered, and whether a quorum had to agree to the reply. */
@@ -102,7 +102,7 @@ export interface ZooKeeperClient {
    * not exist. An earlier change may fire it too, so an event is only a hint.
    * @param since every change after this zxid fires the watch
    */
-  watch(path: string, since?: bigint): Promise<Watch>;
+  watch(path: string, since?: bigint): Promise<NodeWatch>;
   /** Like `watch`, and returns the znode's data. */
   watchData(path: string): Promise<WatchedNode>;
   /** Returns whether the znode exists, and sets a watch on its existence and data. The watch is set in both cases. */

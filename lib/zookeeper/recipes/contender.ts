@@ -1,33 +1,35 @@
 import { OwnAbortController } from '../../async/abort.js';
-import type { Dispose } from '../../async/abort.js';
+import type { Place } from '../../async/collections.js';
 import { settledWithin } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError, SessionEndedError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
+import type { OwnNode } from '../session/heartbeat.js';
 import type { Session } from '../session/session.js';
 import { contenderNameOf, hasOwnName } from './contender-name.js';
 import type { ContenderName } from './contender-name.js';
 import { NodeDeletedError } from './held-nodes.js';
-import type { GoneListener, LeaseNodes } from './held-nodes.js';
+import type { LeaseNodes, NodesListener, OwnWatch } from './held-nodes.js';
 import { joinQueue, leaveQueue } from './wait-queue-view.js';
 import type { WaitQueueView } from './wait-queue-view.js';
 
 /** A place in a wait queue: one ephemeral znode, which is certain to be deleted in the end. */
-export class Contender implements LeaseNodes {
-  readonly directory: string;
+export class Contender implements LeaseNodes, OwnNode {
   /** The session's view of the wait queue that this contender is in. */
   readonly queue: WaitQueueView;
+  /** The watch on its znode, once there is one. */
+  watch: OwnWatch | undefined = undefined;
   readonly #session: Session;
   #gone: AbortController | undefined;
   #isGone = false;
-  #onGone: GoneListener | undefined;
-  #onLeft: (() => void) | undefined;
   #isRevoked = false;
-  #onRevoked: (() => void) | undefined;
+  #listener: NodesListener | undefined;
+  #onLeft: (() => void) | undefined;
   #path: string;
   #name: string;
   #parsed: ContenderName | undefined;
   #czxid: bigint;
-  #untrack: Dispose;
+  /** Its place among the znodes that heartbeats check. */
+  #tracked: Place<OwnNode>;
   #exchange: Promise<void> | undefined;
   #isExchanged = false;
   #left: Promise<void> | undefined;
@@ -38,15 +40,18 @@ export class Contender implements LeaseNodes {
     this.#path = path;
     this.#name = path.slice(slash + 1);
     this.#parsed = contenderNameOf(this.#name);
-    this.directory = path.slice(0, slash);
     this.#czxid = czxid;
     this.#session = session;
-    this.queue = joinQueue(session, this.directory, this);
-    this.#untrack = this.#track();
+    this.queue = joinQueue(session, path.slice(0, slash), this);
+    this.#tracked = session.track(this);
   }
 
   get path(): string {
     return this.#path;
+  }
+
+  get directory(): string {
+    return this.queue.path;
   }
 
   get name(): string {
@@ -80,10 +85,10 @@ export class Contender implements LeaseNodes {
     return this.#gone.signal;
   }
 
-  /** Calls back when `isGone` becomes true; at once when it is. There is one such listener. */
-  onGone(listener: GoneListener | undefined): void {
-    this.#onGone = listener;
-    if (this.#isGone) listener?.(new NodeDeletedError(this.path));
+  listen(listener: NodesListener | undefined): void {
+    this.#listener = listener;
+    if (this.#isGone) listener?.gone(new NodeDeletedError(this.path));
+    if (this.#isRevoked) listener?.revoked?.();
   }
 
   /** Calls back when the contender has left and its znode was deleted here. There is one such listener. */
@@ -91,16 +96,11 @@ export class Contender implements LeaseNodes {
     this.#onLeft = listener;
   }
 
-  /** Calls back when a client requests revocation; at once when one has. There is one such listener. */
-  onRevoked(listener: () => void): void {
-    if (this.#isRevoked) listener();
-    else this.#onRevoked = listener;
-  }
-
   /** Called when another client has requested revocation. */
   foundRevoked(): void {
-    if (!this.#isRevoked) this.#onRevoked?.();
+    if (this.#isRevoked) return;
     this.#isRevoked = true;
+    this.#listener?.revoked?.();
   }
 
   /** Called when another client has deleted the znode. */
@@ -109,7 +109,7 @@ export class Contender implements LeaseNodes {
     this.#isGone = true;
     const reason = new NodeDeletedError(this.path);
     this.#gone?.abort(reason);
-    this.#onGone?.(reason);
+    this.#listener?.gone(reason);
     leaveQueue(this.#session, this.directory, this, 'unknown');
   }
 
@@ -137,10 +137,10 @@ export class Contender implements LeaseNodes {
    * Resolves then, or after `ms`; the deletion then continues in the background. Never rejects.
    */
   leave(ms: number): Promise<void> {
-    this.#untrack();
+    this.#tracked.leave();
     // A znode that was found to be gone may have been created again by another client, at the same path.
     this.#left ??= this.#isGone ? Promise.resolve() : this.#depart();
-    return settledWithin(this.#left, ms);
+    return settledWithin(this.#left, ms, this.#session.alarms);
   }
 
   /**
@@ -148,14 +148,14 @@ export class Contender implements LeaseNodes {
    * contender is notified meanwhile that the znode is gone. When it rejects, the contender is as it was before.
    */
   async leaveBy(deletion: () => Promise<void>): Promise<void> {
-    this.#untrack();
+    this.#tracked.leave();
     this.#isLeavingBy = true;
     try {
       await deletion();
       this.#left ??= Promise.resolve();
       leaveQueue(this.#session, this.directory, this, 'left');
     } catch (error) {
-      if (!this.#isGone && !this.#left) this.#untrack = this.#track();
+      if (!this.#isGone && !this.#left) this.#tracked = this.#session.track(this);
       throw error;
     } finally {
       this.#isLeavingBy = false;
@@ -167,21 +167,16 @@ export class Contender implements LeaseNodes {
     return !hasOwnName(this.name);
   }
 
-  #track(): Dispose {
-    const czxid = this.sharesItsName ? this.czxid : undefined;
-    return this.#session.track({ path: this.#path, czxid, onGone: () => this.foundGone() });
-  }
-
   async #goOnWith(exchange: () => Promise<CreatedNode>): Promise<void> {
     // A check of a znode that is being replaced would find that it is gone.
-    this.#untrack();
+    this.#tracked.leave();
     const made = await exchange().catch((error: unknown) => {
       if (isKeeperError(error, 'noNode')) this.foundGone();
       return undefined;
     });
     if (this.#isGone) return;
     if (made) this.#moved(made);
-    if (!this.isLeaving) this.#untrack = this.#track();
+    if (!this.isLeaving) this.#tracked = this.#session.track(this);
   }
 
   #moved({ path, czxid }: CreatedNode): void {

@@ -158,6 +158,7 @@ export class KeyDirectories {
   }
 
   async #removeAll(due: readonly Idle[]): Promise<void> {
+    if (due.length === 0) return;
     const batches = Array.from({ length: Math.ceil(due.length / MOST_TOGETHER) }, (_, at) =>
       due.slice(at * MOST_TOGETHER, (at + 1) * MOST_TOGETHER),
     );

@@ -1,47 +1,82 @@
-import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { LinkedList } from '../../async/collections.js';
+import type { Place } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
-import type { Watch } from '../session/requests.js';
+import type { NodeWatch, Watcher, WatchEvent } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { isRevoked } from './contender-data.js';
 import type { Contender } from './contender.js';
+import type { OwnWatch } from './held-nodes.js';
 
 // Most leases are released sooner. For them the watch would be a useless request and a useless event.
 const SHORT_HOLD_MS = 100;
 
-const watchesByContender = new WeakMap<Contender, OwnNodeWatch>();
 const queuesBySession = new WeakMap<Session, YoungLeases>();
 
-/** The watch on a contender's own znode. */
-export class OwnNodeWatch {
+class OwnNodeWatch implements OwnWatch, Watcher {
+  readonly #session: Session;
+  readonly #contender: Contender;
   #isSet = false;
   #awaited: Deferred<void> | undefined;
+  /** The path of the znode at the last request. */
+  #path = '';
+  /** The path whose data may have changed and has to be read. */
+  #unread: string | undefined;
 
-  /**
-   * Whether the watch is set and has not fired, or the contender is known to be gone. It is `false` from the event on
-   * until it is known what the event means.
-   */
+  /** @param unread the path whose data may have changed since the create */
+  constructor(session: Session, contender: Contender, unread: string | undefined) {
+    this.#session = session;
+    this.#contender = contender;
+    this.#unread = unread;
+    void this.#set();
+  }
+
   get isSet(): boolean {
     return this.#isSet;
   }
 
-  /** Resolves when `isSet` becomes true. Never rejects. */
   get set(): Promise<void> {
     return this.#isSet ? Promise.resolve() : (this.#awaited ??= deferred()).promise;
   }
 
-  known(): void {
+  happened(event: WatchEvent): void {
+    // The event of a contender that leaves is that of its own deletion.
+    if (this.#contender.isLeaving) return;
+    this.#isSet = false;
+    if (event === 'deleted') return void this.#deleted();
+    this.#unread = this.#path;
+    void this.#set();
+  }
+
+  async #set(): Promise<void> {
+    if (this.#contender.isLeaving) return this.#known();
+    const watch = await this.#session.persistently(() => this.#request()).catch(unlessDeleted);
+    if (watch === 'deleted') return this.#deleted();
+    this.#known();
+    watch?.listen(this);
+  }
+
+  #request(): Promise<NodeWatch | 'deleted'> {
+    const { path, czxid, sharesItsName } = this.#contender;
+    this.#path = path;
+    const isAsCreated = this.#unread !== path && !sharesItsName;
+    return isAsCreated ? this.#session.requests.watch(path, czxid) : look(this.#session, this.#contender);
+  }
+
+  async #deleted(): Promise<void> {
+    const contender = this.#contender;
+    if (!(await contender.isStillAt(this.#path))) return this.#set();
+    if (!contender.isLeaving) contender.foundGone();
+    this.#known();
+  }
+
+  #known(): void {
     this.#isSet = true;
     this.#awaited?.resolve();
     this.#awaited = undefined;
-  }
-
-  fired(): void {
-    this.#isSet = false;
   }
 }
 
@@ -52,77 +87,35 @@ export class OwnNodeWatch {
  * - a revocation that is written to it.
  * @param mayHaveChanged the data is read at once. Otherwise it is read after a change, which takes one more round trip
  */
-export function watchOwnNode(session: Session, contender: Contender, mayHaveChanged = false): OwnNodeWatch {
-  const known = watchesByContender.get(contender);
-  if (known) return known;
-  const watch = new OwnNodeWatch();
-  watchesByContender.set(contender, watch);
-  const unread = mayHaveChanged ? contender.path : undefined;
-  void untilGone(session, contender, watch, unread).finally(() => watch.known());
-  return watch;
+export function watchOwnNode(session: Session, contender: Contender, mayHaveChanged = false): OwnWatch {
+  return (contender.watch ??= new OwnNodeWatch(session, contender, mayHaveChanged ? contender.path : undefined));
 }
 
-/** Watches the znode of a lease once it is held for more than a moment, unless disposed before. */
-export function watchOwnNodeSoon(session: Session, contender: Contender): Dispose {
+/** Watches the znodes of a lease once it is held for more than a moment, unless it leaves its place before. */
+export function watchOwnNodesSoon(session: Session, contenders: readonly Contender[]): Place<YoungLease> {
   const young = queuesBySession.get(session) ?? new YoungLeases(session);
   queuesBySession.set(session, young);
-  return young.add(contender);
+  return young.add(contenders);
 }
 
-/** @param unread the path whose data may have changed and has to be read */
-async function untilGone(
-  session: Session,
-  contender: Contender,
-  own: OwnNodeWatch,
-  unread: string | undefined,
-): Promise<void> {
-  while (!contender.isLeaving) {
-    const { path } = contender;
-    const event = await eventOf(session, contender, own, unread === path);
-    // The event of a contender that leaves is that of its own deletion.
-    if (event === undefined || contender.isLeaving) return;
-    if (event !== 'deleted') unread = path;
-    else if (await contender.isStillAt(path)) return contender.isLeaving ? undefined : contender.foundGone();
-  }
+/** `undefined` when it cannot be known any more. */
+function unlessDeleted(error: unknown): 'deleted' | undefined {
+  return isKeeperError(error, 'noNode') ? 'deleted' : undefined;
 }
 
-type NodeEvent = Awaited<Watch['fired']>;
-
-/** The next event of the znode. `undefined` when it cannot be known any more. */
-async function eventOf(
-  session: Session,
-  contender: Contender,
-  own: OwnNodeWatch,
-  isUnread: boolean,
-): Promise<NodeEvent | undefined> {
-  try {
-    const isAsCreated = !isUnread && !contender.sharesItsName;
-    const watch = await session.persistently(() =>
-      isAsCreated ? session.requests.watch(contender.path, contender.czxid) : look(session, contender),
-    );
-    if (!watch) return 'deleted';
-    own.known();
-    const event = await watch.fired;
-    own.fired();
-    return event;
-  } catch (error) {
-    return isKeeperError(error, 'noNode') ? 'deleted' : undefined;
-  }
-}
-
-/** Reads the data for a revocation. `undefined` when another client's znode is at the path. */
-async function look({ requests }: Session, contender: Contender): Promise<Watch | undefined> {
+/** Reads the data for a revocation. `deleted` when another client's znode is at the path. */
+async function look({ requests }: Session, contender: Contender): Promise<NodeWatch | 'deleted'> {
   const { data, stat, watch } = await requests.watchData(contender.path);
   if (stat.czxid !== contender.czxid && contender.sharesItsName) {
     watch.remove();
-    return undefined;
+    return 'deleted';
   }
   if (isRevoked(data)) contender.foundRevoked();
   return watch;
 }
 
 interface YoungLease {
-  readonly contender: Contender;
+  readonly contenders: readonly Contender[];
   readonly since: number;
 }
 
@@ -136,10 +129,10 @@ class YoungLeases {
     this.#session = session;
   }
 
-  add(contender: Contender): Dispose {
-    const place = this.#leases.join({ contender, since: now() });
+  add(contenders: readonly Contender[]): Place<YoungLease> {
+    const place = this.#leases.join({ contenders, since: now() });
     this.#time(SHORT_HOLD_MS);
-    return () => void place.leave();
+    return place;
   }
 
   #time(ms: number): void {
@@ -156,7 +149,7 @@ class YoungLeases {
       const leftMs = lease.since + SHORT_HOLD_MS - now();
       if (leftMs > 0) return this.#time(leftMs);
       this.#leases.shift();
-      watchOwnNode(this.#session, lease.contender, true);
+      lease.contenders.forEach((contender) => watchOwnNode(this.#session, contender, true));
     }
   }
 }

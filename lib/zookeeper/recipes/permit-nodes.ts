@@ -1,5 +1,5 @@
 import type { Contender } from './contender.js';
-import type { GoneListener, LeaseNodes } from './held-nodes.js';
+import type { LeaseNodes, NodesListener } from './held-nodes.js';
 
 /** The znodes of one acquisition's permits. When one of them is lost, all are lost. */
 export class PermitNodes implements LeaseNodes {
@@ -16,12 +16,8 @@ export class PermitNodes implements LeaseNodes {
     return this.contenders.some(({ isGone }) => isGone);
   }
 
-  onGone(listener: GoneListener | undefined): void {
-    this.contenders.forEach((contender) => contender.onGone(listener));
-  }
-
-  onRevoked(listener: () => void): void {
-    this.contenders.forEach((contender) => contender.onRevoked(listener));
+  listen(listener: NodesListener | undefined): void {
+    this.contenders.forEach((contender) => contender.listen(listener));
   }
 
   async leave(ms: number): Promise<void> {

@@ -14,7 +14,7 @@
  * Source: Curator's InterProcessSemaphoreV2, with which it shares the permits. Unlike in Curator's, a caller that wants
  * several permits keeps the gate until it has them all. So no two such callers wait for each other.
  */
-import { orAbort, withAnyAbort } from '../../async/abort.js';
+import { withAnyAbort } from '../../async/abort.js';
 import { limited } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -160,9 +160,9 @@ class TurnWithRoom implements Turn<PermitEntry> {
     return names !== undefined && most !== undefined && fits(entry.contender, names, most);
   }
 
-  change({ contender }: PermitEntry, { signal }: WaitLimit): Promise<void> | undefined {
-    if (this.#wait) return this.#event(contender, signal);
-    return this.#seen ? undefined : this.#look(signal);
+  change({ contender }: PermitEntry, limit: WaitLimit): Promise<void> | undefined {
+    if (this.#wait) return this.#event(contender, limit);
+    return this.#seen ? undefined : this.#look(limit.signal);
   }
 
   end(): void {
@@ -176,12 +176,14 @@ class TurnWithRoom implements Turn<PermitEntry> {
   }
 
   /** Looks with watches. Unless there is room then, waits until one of them fires. */
-  async #event(contender: PermitNodes, signal: AbortSignal): Promise<void> {
+  async #event(contender: PermitNodes, limit: WaitLimit): Promise<void> {
     const look = () => Promise.all([this.#permits.read(), this.#most.read()]);
-    const [{ names, watch }, counted] = await this.#session.persistently(look, signal).catch(lostWithout(contender));
+    const [{ names, watch }, counted] = await this.#session
+      .persistently(look, limit.signal)
+      .catch(lostWithout(contender));
     this.#seen = { names, most: counted.permits };
     if (fits(contender, names, counted.permits)) return;
-    await orAbort(Promise.race([watch.fired, counted.watch.fired]), signal);
+    await limit.race(Promise.race([watch.fired, counted.watch.fired]));
   }
 }
 

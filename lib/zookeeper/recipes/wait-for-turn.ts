@@ -1,7 +1,7 @@
-import { onAbort, orAbort, OwnAbortController } from '../../async/abort.js';
-import type { Dispose } from '../../async/abort.js';
+import { listenTo, orAbort } from '../../async/abort.js';
+import type { AbortListener } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
-import { deferred } from '../../async/deferred.js';
+import type { Place } from '../../async/collections.js';
 import { limited, settledWithin } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -10,12 +10,11 @@ import { mayBeIdle } from './contender-name.js';
 import type { ContenderName } from './contender-name.js';
 import { CounterEndingError, isNearTheEnd } from './counter.js';
 import type { Contender } from './contender.js';
-import type { LeaseNodes } from './held-nodes.js';
+import type { LeaseNodes, NodesListener, OwnWatch } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNode } from './own-node-watch.js';
-import type { OwnNodeWatch } from './own-node-watch.js';
 import type { Entry } from './protected-create.js';
-import type { WaitQueueView } from './wait-queue-view.js';
+import type { DeletionListener, WaitQueueView } from './wait-queue-view.js';
 import { grantLease } from './zookeeper-lease.js';
 
 // Maximum wait for the deletion of the own znode, when the acquisition is given up. After it the promise rejects, and
@@ -77,31 +76,28 @@ export async function atTurn<E extends Entered, T>(
   hold: (entry: E) => T,
 ): Promise<T | null> {
   let contender: LeaseNodes | undefined;
-  let limit: WaitLimit | undefined;
-  const stop = () => {
-    turn.end();
-    limit?.end();
-  };
+  const limit = new WaitLimit(session, signal);
   try {
-    const entry = await orAbort(entering, signal);
+    const entry = await limit.race(entering);
     contender = entry.contender;
     // No `await` between this check and `hold`: a lease that is lost before it begins would be lost without notice.
     while (contender.isGone || !session.isProven || !turn.isNow(entry)) {
-      limit ??= new WaitLimit(session, contender, signal);
+      limit.dependOn(contender);
       limit.throwIfOver();
       // An event may have been buffered while this process was paused. Nothing reports that, so the session is proven.
-      const change = session.isProven ? turn.change(entry, limit) : session.proven(limit.signal);
+      const change = session.isProven ? turn.change(entry, limit) : limit.race(session.proven(signal));
       if (!change) {
-        stop();
-        return await contender.leave(releaseTimeoutMs).then(() => null);
+        end(turn, limit);
+        await contender.leave(releaseTimeoutMs);
+        return null;
       }
       await change;
     }
     signal.throwIfAborted();
-    stop();
+    end(turn, limit);
     return hold(entry);
   } catch (error) {
-    stop();
+    end(turn, limit);
     // When the caller gives up during the create, the contender leaves the queue as soon as it exists.
     const left = contender?.leave(LEAVING_MS) ?? entering.then((entry) => entry.contender.leave(LEAVING_MS));
     await settledWithin(left, LEAVING_MS);
@@ -109,28 +105,38 @@ export async function atTurn<E extends Entered, T>(
   }
 }
 
-/** Ends a wait when the caller gives up, the session ends, or the contender's own znode is deleted. */
-export class WaitLimit {
-  readonly #contender: LeaseNodes;
-  readonly #stopCaller: Dispose;
-  readonly #stopSession: Dispose;
-  #over: { readonly reason: unknown } | undefined;
-  #onOver: ((reason: unknown) => void) | undefined;
-  #controller: OwnAbortController | undefined;
+function end(turn: Pick<Turn, 'end'>, limit: WaitLimit): void {
+  turn.end();
+  limit.end();
+}
 
-  constructor(session: Session, contender: LeaseNodes, signal: AbortSignal) {
-    this.#contender = contender;
-    const over = (reason: unknown) => this.#isOver(reason);
-    this.#stopCaller = onAbort(signal, over);
-    this.#stopSession = onAbort(session.signal, over);
-    contender.onGone(over);
+/**
+ * The limit of one contender's wait. It ends the wait when the caller gives up, the session ends, or the contender's own
+ * znode is deleted. One object with methods, because many contenders wait.
+ */
+export class WaitLimit implements AbortListener, NodesListener {
+  /** Aborts when the caller gives up. Requests need no more: they end with their session. */
+  readonly signal: AbortSignal;
+  readonly #session: Session;
+  readonly #caller: Place<AbortListener> | undefined;
+  #sessionEnd: Place<AbortListener> | undefined;
+  #nodes: LeaseNodes | undefined;
+  #over: { readonly reason: unknown } | undefined;
+  #resolve: (() => void) | undefined;
+  #reject: ((reason: unknown) => void) | undefined;
+
+  constructor(session: Session, signal: AbortSignal) {
+    this.#session = session;
+    this.signal = signal;
+    this.#caller = listenTo(signal, this);
   }
 
-  /** Aborts when the wait is over. Most waits need no signal. */
-  get signal(): AbortSignal {
-    this.#controller ??= new OwnAbortController();
-    if (this.#over) this.#controller.abort(this.#over.reason);
-    return this.#controller.signal;
+  /** From now on, the end of the session and the deletion of the znodes end the wait. A second call has no effect. */
+  dependOn(nodes: LeaseNodes): void {
+    if (this.#nodes) return;
+    this.#nodes = nodes;
+    this.#sessionEnd = listenTo(this.#session.signal, this);
+    nodes.listen(this);
   }
 
   /** @throws the reason why the wait is over */
@@ -138,22 +144,52 @@ export class WaitLimit {
     if (this.#over) throw this.#over.reason;
   }
 
-  /** Calls back when the wait is over. There is one such listener. */
-  onOver(listener: (reason: unknown) => void): void {
-    this.#onOver = listener;
+  /** Settles as the promise does, or rejects when the wait is over. Only the last call takes effect. */
+  race<T>(promise: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#onOver(reject);
+      promise.then(resolve, reject);
+    });
   }
 
-  end(): void {
-    this.#stopCaller();
-    this.#stopSession();
-    this.#contender.onGone(undefined);
+  /** Resolves at the next call of `wake`, or rejects when the wait is over. Only the last call takes effect. */
+  next(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#resolve = resolve;
+      this.#onOver(reject);
+    });
   }
 
-  #isOver(reason: unknown): void {
+  /** Lets the waiting contender look at its condition again. */
+  wake(): void {
+    this.#resolve?.();
+  }
+
+  aborted(reason: unknown): void {
+    this.over(reason);
+  }
+
+  gone(reason: unknown): void {
+    this.over(reason);
+  }
+
+  /** Ends the wait with this reason. */
+  over(reason: unknown): void {
     if (this.#over) return;
     this.#over = { reason };
-    this.#onOver?.(reason);
-    this.#controller?.abort(reason);
+    this.#reject?.(reason);
+  }
+
+  /** Leaves no listener behind. */
+  end(): void {
+    this.#caller?.leave();
+    this.#sessionEnd?.leave();
+    this.#nodes?.listen(undefined);
+  }
+
+  #onOver(reject: (reason: unknown) => void): void {
+    this.#reject = reject;
+    if (this.#over) reject(this.#over.reason);
   }
 }
 
@@ -204,17 +240,27 @@ function graceMs({ tookMs }: QueuedContender): number {
   return Math.min(3 * tookMs + 5, LONGEST_GRACE_MS);
 }
 
+/** A predecessor that is watched, and the place at its watch. */
+interface Watched {
+  readonly one: ContenderName;
+  readonly place: Place<DeletionListener>;
+}
+
+const NONE: readonly Watched[] = [];
+
 /**
  * The contender finds out its predecessors, watches the nearest, and finds out again after each event.
  * While the nearest still exists, the second is watched as well (look-ahead). When the second is deleted, the contender
  * finds out which others are deleted too. Nothing is left to ask when the nearest is deleted, so the turn comes with
  * that event itself.
  */
-class QueueTurn implements Turn {
+class QueueTurn implements Turn, DeletionListener {
   readonly #session: Session;
   readonly #wait: boolean;
-  #watched: WatchedPredecessors | undefined;
-  #own: OwnNodeWatch | undefined;
+  /** The nearest predecessors, two at most. */
+  #watched: readonly Watched[] = NONE;
+  #limit: WaitLimit | undefined;
+  #own: OwnWatch | undefined;
   /** Whether there was an event since the predecessors were found out. */
   #isStale = false;
   /** The end of the time for which a request that does not wait lets a predecessor leave. */
@@ -238,7 +284,7 @@ class QueueTurn implements Turn {
     mustHaveValidNumber(contender);
     const nearest = queue.predecessors(contender);
     if (!nearest) return queue.look(contender, limit.signal);
-    if (nearest.length === 0) return this.#own && orAbort(this.#own.set, limit.signal);
+    if (nearest.length === 0) return this.#own && limit.race(this.#own.set);
     if (this.#wait) return this.#event(place, nearest, limit);
     this.#graceEnd ??= mayGoAtOnce(nearest) ? now() + graceMs(place) : -Infinity;
     const leftMs = this.#graceEnd - now();
@@ -248,8 +294,14 @@ class QueueTurn implements Turn {
   }
 
   end(): void {
-    this.#watched?.dispose();
-    this.#watched = undefined;
+    this.#watched.forEach(({ place }) => place.leave());
+    this.#watched = NONE;
+  }
+
+  deleted({ name }: ContenderName, error?: unknown): void {
+    this.#watched = this.#watched.filter(({ one }) => one.name !== name);
+    if (error === undefined) this.#limit?.wake();
+    else this.#limit?.over(error);
   }
 
   /** Resolves with the next event of the nearest predecessors, or when it is known which of them are left. */
@@ -260,64 +312,19 @@ class QueueTurn implements Turn {
       return queue.refresh(contender, limit.signal);
     }
     this.#isStale = true;
-    this.#watched ??= new WatchedPredecessors(queue, limit);
+    this.#limit = limit;
     this.#own ??= watchOwnNode(this.#session, contender);
-    const news = this.#watched.news();
-    this.#watched.only(nearest);
+    this.#watchOnly(nearest, queue);
     // A contender of this session may have left just before it was watched.
-    return isFirst(place) ? Promise.resolve() : news;
-  }
-}
-
-/** The predecessors that one contender watches. */
-class WatchedPredecessors {
-  readonly #queue: WaitQueueView;
-  readonly #watched = new Map<string, Dispose>();
-  #news = deferred();
-  #failure: { readonly error: unknown } | undefined;
-
-  constructor(queue: WaitQueueView, limit: WaitLimit) {
-    this.#queue = queue;
-    limit.onOver((reason) => this.#fail(reason));
+    return isFirst(place) ? Promise.resolve() : limit.next();
   }
 
   /** Watches exactly these from now on. Existing watches on them are kept. */
-  only(predecessors: readonly ContenderName[]): void {
-    for (const one of predecessors) this.#watch(one);
-    for (const [watched, dispose] of this.#watched) {
-      if (predecessors.some(({ name }) => name === watched)) continue;
-      this.#watched.delete(watched);
-      dispose();
-    }
-  }
-
-  /** Resolves with the next event. Rejects with why one cannot be watched, or with the signal's reason. */
-  news(): Promise<void> {
-    this.#news = deferred();
-    // The rejection is awaited later, or not at all.
-    this.#news.promise.catch(() => {});
-    if (this.#failure) this.#news.reject(this.#failure.error);
-    return this.#news.promise;
-  }
-
-  dispose(): void {
-    this.#watched.forEach((undo) => undo());
-    this.#watched.clear();
-  }
-
-  #watch(one: ContenderName): void {
-    const { name } = one;
-    if (this.#watched.has(name)) return;
-    const dispose = this.#queue.attend(one, (error) => {
-      this.#watched.delete(name);
-      if (error === undefined) this.#news.resolve();
-      else this.#fail(error);
-    });
-    this.#watched.set(name, dispose);
-  }
-
-  #fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.#news.reject(error);
+  #watchOnly(predecessors: readonly ContenderName[], queue: WaitQueueView): void {
+    const before = this.#watched;
+    const known = (name: string) => before.find(({ one }) => one.name === name);
+    const watched = predecessors.map((one) => known(one.name) ?? { one, place: queue.attend(one, this) });
+    this.#watched = watched;
+    before.filter((one) => !watched.includes(one)).forEach(({ place }) => place.leave());
   }
 }

@@ -1,8 +1,8 @@
-import type { Dispose } from '../../async/abort.js';
-import { StringMap } from '../../async/collections.js';
+import { LinkedList, StringMap } from '../../async/collections.js';
+import type { Place } from '../../async/collections.js';
 import { LoopBudget } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
-import type { Watch } from '../session/requests.js';
+import type { NodeWatch, Watcher, WatchEvent } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { queueOf } from './contender-name.js';
 import type { ContenderKind, QueueKind, ContenderName } from './contender-name.js';
@@ -37,7 +37,8 @@ const FEWEST_READS = 2;
  */
 export class WaitQueueView {
   readonly #session: Session;
-  readonly #path: string;
+  /** The directory. */
+  readonly path: string;
   readonly #kind: QueueKind;
   readonly #turn: LoopBudget;
   readonly #own = new StringMap<Member>();
@@ -53,7 +54,7 @@ export class WaitQueueView {
   /** @param turn the work that this session has done in this turn of the event loop without the servers */
   constructor(session: Session, path: string, kind: QueueKind, turn: LoopBudget) {
     this.#session = session;
-    this.#path = path;
+    this.path = path;
     this.#kind = kind;
     this.#turn = turn;
   }
@@ -133,7 +134,7 @@ export class WaitQueueView {
 
   /** Lists the children. @throws NodeDeletedError when the contender is not among them, `signal.reason` */
   async look(contender: Member, signal: AbortSignal): Promise<void> {
-    const listed = this.#session.persistently(() => this.#session.requests.children(this.#path), signal);
+    const listed = this.#session.persistently(() => this.#session.requests.children(this.path), signal);
     const names = await listed.catch(nobodyWithout);
     if (!names.includes(contender.name)) throw new NodeDeletedError(contender.path);
     this.saw(names);
@@ -156,24 +157,29 @@ export class WaitQueueView {
     return this.#own.has(name) || this.#deletionWatches.has(name);
   }
 
-  /** Calls back when `one` is deleted, when that is no longer known, or with the error that prevents knowing it. */
-  attend(one: ContenderName, listener: DeletionListener): Dispose {
-    return (this.#deletionWatches.get(one.name) ?? this.#deletionWatchOf(one)).add(listener);
+  /**
+   * Notifies `listener` when `one` is deleted, when that is no longer known, or of the error that prevents knowing it;
+   * unless it leaves its place before.
+   */
+  attend(one: ContenderName, listener: DeletionListener): Place<DeletionListener> {
+    return (this.#deletionWatches.get(one.name) ?? this.#deletionWatchOf(one)).join(listener);
   }
 
   #deletionWatchOf(one: ContenderName): DeletionWatch {
-    const { name } = one;
-    const isOwn = this.#own.has(name);
-    const deletionWatch = new DeletionWatch(this.#session, `${this.#path}/${name}`, (how) => {
-      this.#deletionWatches.delete(name);
-      // A contender of this session reports its own deletion.
-      if (isOwn) return;
-      if (how === 'left') this.#left(one);
-      if (how === 'unknown') this.#forget();
-    });
-    this.#deletionWatches.set(name, deletionWatch);
+    const isOwn = this.#own.has(one.name);
+    const deletionWatch = new DeletionWatch(this.#session, this, one, isOwn);
+    this.#deletionWatches.set(one.name, deletionWatch);
     if (!isOwn) deletionWatch.watch();
     return deletionWatch;
+  }
+
+  /** @internal Called when a deletion watch has ended. */
+  ended({ one, isOwn }: DeletionWatch, how: DeletionWatchEnd): void {
+    this.#deletionWatches.delete(one.name);
+    // A contender of this session reports its own deletion.
+    if (isOwn) return;
+    if (how === 'left') this.#left(one);
+    if (how === 'unknown') this.#forget();
   }
 
   /** A contender of this session is gone. */
@@ -195,7 +201,7 @@ export class WaitQueueView {
   }
 
   async #ask(one: ContenderName, signal: AbortSignal): Promise<void> {
-    const asked = this.#session.persistently(() => this.#session.requests.read(`${this.#path}/${one.name}`), signal);
+    const asked = this.#session.persistently(() => this.#session.requests.read(`${this.path}/${one.name}`), signal);
     await asked.catch((error: unknown) => {
       if (!isKeeperError(error, 'noNode')) throw error;
       this.#left(one);
@@ -251,8 +257,11 @@ export function createBatchingAt(session: Session, path: string, kind: Contender
   return queuesBySession.get(session)?.[queueOf(kind)].get(path)?.createBatching;
 }
 
-/** A callback that is called once, with an error when the znode cannot be watched. */
-type DeletionListener = (error?: unknown) => void;
+/** An object that waits for a contender to be deleted. */
+export interface DeletionListener {
+  /** Called once, with an error when the znode cannot be watched. */
+  deleted(one: ContenderName, error?: unknown): void;
+}
 
 /**
  * The ways in which a `DeletionWatch` ends:
@@ -263,32 +272,32 @@ type DeletionListener = (error?: unknown) => void;
  */
 type DeletionWatchEnd = 'left' | 'unknown' | 'refused' | 'let go';
 
-/** One watch for all contenders of this session that wait for one contender to be deleted. */
-class DeletionWatch {
+/** One watch for all contenders of this session that wait for one contender to be deleted. It ends with the last one. */
+class DeletionWatch extends LinkedList<DeletionListener> implements Watcher {
+  readonly one: ContenderName;
+  /** Whether it is a contender of this session. */
+  readonly isOwn: boolean;
   readonly #session: Session;
-  readonly #path: string;
-  readonly #onEnd: (how: DeletionWatchEnd) => void;
-  readonly #listeners = new Set<DeletionListener>();
-  #watch: Watch | undefined;
+  readonly #queue: WaitQueueView;
+  #watch: NodeWatch | undefined;
   #isOver = false;
 
-  constructor(session: Session, path: string, onEnd: (how: DeletionWatchEnd) => void) {
+  constructor(session: Session, queue: WaitQueueView, one: ContenderName, isOwn: boolean) {
+    super();
     this.#session = session;
-    this.#path = path;
-    this.#onEnd = onEnd;
+    this.#queue = queue;
+    this.one = one;
+    this.isOwn = isOwn;
   }
 
-  /** Adds a listener. Disposing the last listener removes the watch. */
-  add(listener: DeletionListener): Dispose {
-    this.#listeners.add(listener);
-    return () => {
-      if (this.#listeners.delete(listener) && this.#listeners.size === 0) this.#end('let go');
-    };
+  override remove(...[link]: Parameters<LinkedList<DeletionListener>['remove']>): void {
+    super.remove(link);
+    if (this.size === 0) this.#end('let go');
   }
 
   /** Sets the watch at the servers. */
   watch(): void {
-    this.#session.requests.watch(this.#path).then(
+    this.#session.requests.watch(`${this.#queue.path}/${this.one.name}`).then(
       (watch) => this.#watched(watch),
       (error: unknown) => this.#unwatched(error),
     );
@@ -299,18 +308,20 @@ class DeletionWatch {
     this.#end(how);
   }
 
-  #watched(watch: Watch): void {
+  happened(event: WatchEvent): void {
+    this.#watch = undefined;
+    if (this.#isOver) return;
+    // Events that fire on a reconnect are in no order, and say nothing about other contenders: the children are
+    // listed first.
+    if (event === 'deleted') this.#end('left');
+    else if (event === 'changed') this.watch();
+    else this.#end('unknown');
+  }
+
+  #watched(watch: NodeWatch): void {
     if (this.#isOver) return watch.remove();
     this.#watch = watch;
-    void watch.fired.then((event) => {
-      this.#watch = undefined;
-      if (this.#isOver) return;
-      // Events that fire on a reconnect are in no order, and say nothing about other contenders: the children are
-      // listed first.
-      if (event === 'deleted') this.#end('left');
-      else if (event === 'changed') this.watch();
-      else this.#end('unknown');
-    });
+    watch.listen(this);
   }
 
   #unwatched(error: unknown): void {
@@ -323,9 +334,7 @@ class DeletionWatch {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#watch?.remove();
-    this.#onEnd(how);
-    const listeners = [...this.#listeners];
-    this.#listeners.clear();
-    listeners.forEach((listener) => listener(error));
+    this.#queue.ended(this, how);
+    while (this.size > 0) this.shift()?.deleted(this.one, error);
   }
 }

@@ -1,9 +1,11 @@
 import { NEVER } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
+import type { Place } from '../../async/collections.js';
 import { pause, settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
+import type { LeaseMode } from '../../contract/lease.js';
 import { nameOf } from '../../contract/lock-request.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import { ErrorCode } from '../session/requests.js';
@@ -12,9 +14,9 @@ import { contenderData } from './contender-data.js';
 import { queueOf } from './contender-name.js';
 import type { Contender } from './contender.js';
 import { becomeReader } from './downgrade.js';
-import type { LeaseNodes } from './held-nodes.js';
+import type { LeaseNodes, NodesListener } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
-import { watchOwnNodeSoon } from './own-node-watch.js';
+import { watchOwnNodesSoon } from './own-node-watch.js';
 import type { PermitNodes } from './permit-nodes.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
@@ -29,27 +31,7 @@ export function grantLease(
   contender: Contender,
   request: LockRequest,
 ): GrantedLease {
-  const key = nameOf(request);
-  let marker: IdleMarker | undefined;
-  return leaseOn(session, directory, { key, nodes: contender, contenders: [contender] }, (giveBack) => ({
-    key,
-    fencingToken: fencingTokenOf(contender.czxid),
-    giveBack,
-    get mode() {
-      return contender.isExchanged ? 'read' : request.mode;
-    },
-    get demand() {
-      return new ContentionWatch(session, contender);
-    },
-    isCurrent: () => session.isCurrent && !contender.isGone,
-    noteKept(isKept) {
-      marker ??= new IdleMarker(session, contender, request.label);
-      marker.write(isKept);
-    },
-    // A request that is not answered in time continues in the background.
-    downgrade: () =>
-      settledWithin(becomeReader(session, directory, contender, request.label), directory.releaseTimeoutMs),
-  }));
+  return new ContenderHold(session, directory, contender, request).lease;
 }
 
 /** The lease on permits. All permits of one acquisition are created in one transaction, so they share its zxid. */
@@ -59,38 +41,92 @@ export function grantPermits(
   permits: PermitNodes,
   request: LockRequest,
 ): GrantedLease {
-  const { mode } = request;
-  const key = nameOf(request);
-  const fencingToken = fencingTokenOf(permits.czxid);
-  const isCurrent = () => session.isCurrent && !permits.isGone;
-  const ground = { key, nodes: permits, contenders: permits.contenders };
-  return leaseOn(session, directory, ground, (giveBack) => ({ key, mode, fencingToken, isCurrent, giveBack }));
+  return new NodesHold(session, directory, permits, permits.contenders, request).lease;
 }
 
-/** The key of a lease, and the znodes that the lease depends on. */
-interface Ground {
+/** The hold of the znodes that a lease depends on. A class: it is made for each acquisition, see docs/performance.md. */
+class NodesHold implements Grant, NodesListener {
   readonly key: string;
-  readonly nodes: LeaseNodes;
-  readonly contenders: readonly Contender[];
+  readonly fencingToken: bigint;
+  readonly lease: GrantedLease;
+  protected readonly session: Session;
+  protected readonly directory: LockDirectory;
+  protected readonly request: LockRequest;
+  readonly #nodes: LeaseNodes;
+  readonly #carried: Place<unknown>;
+  readonly #young: Place<unknown>;
+
+  constructor(
+    session: Session,
+    directory: LockDirectory,
+    nodes: LeaseNodes,
+    contenders: readonly Contender[],
+    request: LockRequest,
+  ) {
+    this.key = nameOf(request);
+    this.fencingToken = fencingTokenOf(nodes.czxid);
+    this.session = session;
+    this.directory = directory;
+    this.request = request;
+    this.#nodes = nodes;
+    this.lease = new GrantedLease(this);
+    this.#carried = session.carry(this.lease);
+    this.#young = watchOwnNodesSoon(session, contenders);
+    nodes.listen(this);
+  }
+
+  get mode(): LeaseMode {
+    return this.request.mode;
+  }
+
+  isCurrent(): boolean {
+    return this.session.isCurrent && !this.#nodes.isGone;
+  }
+
+  giveBack(): Promise<void> {
+    this.#carried.leave();
+    this.#young.leave();
+    return this.#nodes.leave(this.directory.releaseTimeoutMs);
+  }
+
+  gone(): void {
+    this.lease.lose(new LockLostError(this.key, 'its znode was deleted by somebody else'));
+  }
+
+  revoked(): void {
+    this.lease.revoke();
+  }
 }
 
-function leaseOn(
-  session: Session,
-  { releaseTimeoutMs }: LockDirectory,
-  { key, nodes, contenders }: Ground,
-  grantOf: (giveBack: () => Promise<void>) => Grant,
-): GrantedLease {
-  const grant = grantOf(() => {
-    uncarry();
-    unwatch.forEach((dispose) => dispose());
-    return nodes.leave(releaseTimeoutMs);
-  });
-  const lease = new GrantedLease(grant);
-  const uncarry = session.carry(lease);
-  const unwatch = contenders.map((contender) => watchOwnNodeSoon(session, contender));
-  nodes.onGone(() => lease.lose(new LockLostError(key, 'its znode was deleted by somebody else')));
-  nodes.onRevoked(() => lease.revoke());
-  return lease;
+/** The hold of one contender of a wait queue. */
+class ContenderHold extends NodesHold {
+  readonly #contender: Contender;
+  #marker: IdleMarker | undefined;
+
+  constructor(session: Session, directory: LockDirectory, contender: Contender, request: LockRequest) {
+    super(session, directory, contender, [contender], request);
+    this.#contender = contender;
+  }
+
+  override get mode(): LeaseMode {
+    return this.#contender.isExchanged ? 'read' : this.request.mode;
+  }
+
+  get demand(): Demand {
+    return new ContentionWatch(this.session, this.#contender);
+  }
+
+  noteKept(isKept: boolean): void {
+    this.#marker ??= new IdleMarker(this.session, this.#contender, this.request.label);
+    this.#marker.write(isKept);
+  }
+
+  /** A request that is not answered in time continues in the background. */
+  downgrade(): Promise<void> {
+    const { session, directory, request } = this;
+    const downgraded = becomeReader(session, directory, this.#contender, request.label);
+    return settledWithin(downgraded, directory.releaseTimeoutMs);
+  }
 }
 
 const LOOK_AGAIN_MS = 10;

@@ -1,4 +1,3 @@
-import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { LinkedList } from '../../async/collections.js';
 import type { Place } from '../../async/collections.js';
@@ -60,10 +59,10 @@ export class Heartbeat {
     });
   }
 
-  // The version check accepts any znode at that path, so the czxid is compared too.
+  // The version check accepts any znode at that path, so the czxid is compared where others use the path.
   async #checkIdentity(place: Place<OwnNode>): Promise<void> {
-    const { path, czxid } = place.member;
-    if (czxid === undefined) return;
+    const { path, czxid, sharesItsName } = place.member;
+    if (!sharesItsName) return;
     const found = await this.#client.read(path).catch(() => undefined);
     if (found && found.stat.czxid !== czxid) this.#nodes.gone(place);
   }
@@ -85,22 +84,20 @@ export class Heartbeat {
 /** A znode that this session owns and a lease or a wait depends on. */
 export interface OwnNode {
   readonly path: string;
-  /**
-   * The zxid of the znode's creation. Given where the path alone does not identify the znode, because others use the
-   * same path.
-   */
-  readonly czxid?: bigint | undefined;
+  /** The zxid of the znode's creation. */
+  readonly czxid: bigint;
+  /** Whether others create znodes at the same path, so that only the zxid tells this one from theirs. */
+  readonly sharesItsName: boolean;
   /** Called once, when the znode is found to be deleted. */
-  readonly onGone: () => void;
+  foundGone(): void;
 }
 
 /** The znodes of a session that the heartbeat checks from time to time. */
 export class SessionNodes {
   readonly #nodes = new LinkedList<OwnNode>();
 
-  track(node: OwnNode): Dispose {
-    const place = this.#nodes.join(node);
-    return () => place.leave();
+  track(node: OwnNode): Place<OwnNode> {
+    return this.#nodes.join(node);
   }
 
   /** Returns up to `count` znodes, the least recently taken first. */
@@ -109,6 +106,6 @@ export class SessionNodes {
   }
 
   gone(place: Place<OwnNode>): void {
-    if (place.leave()) place.member.onGone();
+    if (place.leave()) place.member.foundGone();
   }
 }

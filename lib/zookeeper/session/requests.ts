@@ -8,10 +8,13 @@ export type {
   CreatedNode,
   MultiOp,
   MultiResult,
+  NodeWatch,
   Stat,
   TransactionReply,
   Watch,
   WatchedNode,
+  Watcher,
+  WatchEvent,
 } from '../client/zookeeper-client.js';
 
 /** The requests that recipes may make. Each one settles, see `ZooKeeperClient`. */

@@ -2,8 +2,9 @@ import { NEVER, orAbort, OwnAbortController } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { LinkedList } from '../../async/collections.js';
+import type { Place } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
-import { after, backoff, pause } from '../../async/timer.js';
+import { after, Alarms, backoff, pause } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { isConnectionLoss, isPassing } from '../client/keeper-error.js';
@@ -25,6 +26,8 @@ const LONGEST_PAUSE_MS = 2_000;
 export class Session {
   readonly id: bigint;
   readonly requests: Requests;
+  /** For limits that are hardly ever reached. */
+  readonly alarms = new Alarms();
   readonly #nodes = new SessionNodes();
   readonly #clock: LeaseClock;
   readonly #heartbeat: Heartbeat;
@@ -131,17 +134,17 @@ export class Session {
     await pause(this.timeoutMs / 20, this.signal);
   }
 
-  /** Registers a znode to be checked. Its callback is called once, when a heartbeat finds the znode deleted. */
-  track(node: OwnNode): Dispose {
+  /** Registers a znode to be checked, until it leaves its place. It is notified when a heartbeat finds it deleted. */
+  track(node: OwnNode): Place<OwnNode> {
     return this.#nodes.track(node);
   }
 
-  /** Ties a lease to this session. If the session has already ended, the lease is lost at once. */
-  carry(lease: GrantedLease): Dispose {
+  /** Ties a lease to this session, until it leaves its place. After the session's end the lease is lost at once. */
+  carry(lease: GrantedLease): Place<GrantedLease> {
     if (!this.#isConnected) lease.suspend();
-    const dispose = this.#leases.add(lease);
+    const place = this.#leases.add(lease);
     if (this.#end.signal.aborted) this.#loseLeases();
-    return dispose;
+    return place;
   }
 
   /** Records that a server resumed the session. */
@@ -172,6 +175,7 @@ export class Session {
     if (this.#isConnected) this.disconnected();
     const reason = new SessionEndedError(why);
     this.#heartbeat.stop();
+    this.alarms.clear();
     this.#end.abort(reason);
     this.#connection.reject(reason);
     this.#loseLeases();
@@ -206,10 +210,10 @@ export class SessionLeases {
     return this.#leases.size;
   }
 
-  add(lease: GrantedLease): Dispose {
+  add(lease: GrantedLease): Place<GrantedLease> {
     const place = this.#leases.join(lease);
     this.#watchClock();
-    return () => void place.leave();
+    return place;
   }
 
   /**

@@ -59,9 +59,13 @@ export function watching<T>(
   signal: AbortSignal,
 ): Promise<T> {
   const untilAbort = (watch: Watch): Watch => {
-    const dispose = onAbort(signal, watch.remove);
+    const dispose = onAbort(signal, () => watch.remove());
     void watch.fired.then(dispose);
-    return { fired: watch.fired, remove: () => [dispose, watch.remove].forEach((undo) => undo()) };
+    const remove = () => {
+      dispose();
+      watch.remove();
+    };
+    return { fired: watch.fired, remove };
   };
   return session.persistently(() => ask(untilAbort), signal);
 }
@@ -75,7 +79,7 @@ export async function untilFired(watches: readonly Fired[], signal: AbortSignal)
 /** Like `untilFired`, but resolves without waiting for the watch when `isNews` resolves to `true`. */
 function untilFiredUnless(isNews: Promise<boolean>, watch: Watch, signal: AbortSignal): Promise<void> {
   const fired = isNews.then((isSo) => (isSo ? undefined : watch.fired));
-  return untilFired([{ fired, remove: watch.remove }], signal);
+  return untilFired([{ fired, remove: () => watch.remove() }], signal);
 }
 
 async function isNewer({ requests }: Watching, path: string, { mzxid }: Pick<Stat, 'mzxid'>): Promise<boolean> {
@@ -105,7 +109,7 @@ export async function untilGone(
 ): Promise<void> {
   const isGone = async (): Promise<boolean> => {
     const { stat, watch } = await session.requests.watchData(path);
-    const dispose = onAbort(signal, watch.remove);
+    const dispose = onAbort(signal, () => watch.remove());
     if (stat.czxid === czxid) return (await watch.fired.finally(dispose)) === 'deleted';
     dispose();
     watch.remove();

@@ -55,7 +55,7 @@ describe('a session that only ever receives', () => {
     const { session } = await openSession(target, KEPT_SESSION_MS);
     const own = `${base}-own`;
     const { czxid } = await createEphemeral(session.requests, own);
-    session.track({ path: own, czxid, onGone: () => {} });
+    session.track({ path: own, czxid, sharesItsName: true, foundGone: () => {} });
     const watches = await Promise.all(paths.map((path) => session.requests.watch(path)));
     deleteOneByOne();
 

@@ -83,8 +83,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-for-turn.js',
-        replace: 'return isFirst(place) ? Promise.resolve() : news;',
-        by: 'return isFirst(place) ? Promise.resolve() : news.then(() => { this.isNow = () => true; });',
+        replace: 'return isFirst(place) ? Promise.resolve() : limit.next();',
+        by: 'return isFirst(place) ? Promise.resolve() : limit.next().then(() => { this.isNow = () => true; });',
       },
     ],
   },
@@ -95,8 +95,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/zookeeper-lease.js',
-        replace: 'const lease = new GrantedLease(grant);',
-        by: 'const lease = new GrantedLease(grant); contenders.forEach((each) => each.queue.leaving(each));',
+        replace: 'this.lease = new GrantedLease(this);',
+        by: 'this.lease = new GrantedLease(this); contenders.forEach((each) => each.queue.leaving(each));',
       },
     ],
   },
@@ -136,8 +136,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/zookeeper-lease.js',
-        replace: 'fencingToken: fencingTokenOf(contender.czxid),',
-        by: 'fencingToken: BigInt(Number(/\\d+$/.exec(contender.name)[0])),',
+        replace: 'this.fencingToken = fencingTokenOf(nodes.czxid);',
+        by: 'this.fencingToken = BigInt(Number(/\\d+$/.exec(contenders[0].name)[0]));',
       },
     ],
   },

@@ -272,12 +272,12 @@ const RECOVERY: readonly Defect[] = [
       {
         file: 'zookeeper/recipes/wait-for-turn.js',
         replace: 'contender.isGone || !session.isProven || !turn.isNow(entry)',
-        by: '!turn.isNow(entry) || (!limit && (contender.isGone || !session.isProven))',
+        by: '!turn.isNow(entry) || (!limit.waits && (limit.waits = true) && (contender.isGone || !session.isProven))',
       },
       {
         file: 'zookeeper/session/session.js',
-        replace: 'const dispose = this.#leases.add(lease);',
-        by: 'const dispose = this.#leases.add(lease); if (dispose) return dispose;',
+        replace: 'const place = this.#leases.add(lease);',
+        by: 'const place = this.#leases.add(lease); if (place) return place;',
       },
       {
         file: 'service/acquisition-gate.js',

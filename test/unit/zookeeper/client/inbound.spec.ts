@@ -136,11 +136,11 @@ describe('inbound data', () => {
 
   describe('as a watch event', () => {
     it('notifies the watchers, and answers no request', () => {
-      const told = vi.fn<(event: string) => void>();
-      watches.data.add('/a', told);
+      const happened = vi.fn<(event: string) => void>();
+      watches.data.add('/a', { happened });
       sent(1);
       receive(event(2, '/a'));
-      expect(told.mock.calls).toEqual([['deleted']]);
+      expect(happened.mock.calls).toEqual([['deleted']]);
       expect(driver.pendingQueue).toHaveLength(1);
       expect(answers).toEqual([]);
     });

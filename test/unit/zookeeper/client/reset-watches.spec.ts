@@ -25,7 +25,7 @@ describe('the watches on a new connection', () => {
       return request.reply;
     });
   const watch = (kind: 'data' | 'children', path: string) =>
-    tables[kind].add(path, (event) => told.push(`${kind} ${path} ${event}`));
+    tables[kind].add(path, { happened: (event) => void told.push(`${kind} ${path} ${event}`) });
   const asked = () =>
     sent.map((request) => {
       const reader = new JuteReader(request.toBuffer(), FRAME_HEADER_BYTES);

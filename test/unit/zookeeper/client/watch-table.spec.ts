@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { watchEventOf, WatchTable, WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
+import { TableWatch, watchEventOf, WatchTable, WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
 import type { WatchEvent } from '../../../../lib/zookeeper/client/watch-table.js';
 
 describe('watchEventOf', () => {
@@ -17,7 +17,7 @@ describe('watchEventOf', () => {
 });
 
 describe('the table of watches', () => {
-  const watcher = () => vi.fn<(event: WatchEvent) => void>();
+  const watcher = () => ({ happened: vi.fn<(event: WatchEvent) => void>() });
   let table: WatchTable;
 
   beforeEach(() => {
@@ -37,7 +37,8 @@ describe('the table of watches', () => {
     table.add('/a', second);
     table.add('/b', other);
     table.fire('/a', 'deleted');
-    expect([first, second, other].map(({ mock }) => mock.calls)).toEqual([[['deleted']], [['deleted']], []]);
+    const calls = [first, second, other].map(({ happened }) => happened.mock.calls);
+    expect(calls).toEqual([[['deleted']], [['deleted']], []]);
     expect(table.paths).toEqual(['/b']);
   });
 
@@ -46,16 +47,16 @@ describe('the table of watches', () => {
     table.add('/a', told);
     table.fire('/a', 'changed');
     table.fire('/a', 'deleted');
-    expect(told.mock.calls).toEqual([['changed']]);
+    expect(told.happened.mock.calls).toEqual([['changed']]);
   });
 
   it('keeps a watcher that another one adds while it is notified', () => {
     const again = watcher();
-    table.add('/a', () => table.add('/a', again));
+    table.add('/a', { happened: () => table.add('/a', again) });
     table.fire('/a', 'changed');
-    expect(again).not.toHaveBeenCalled();
+    expect(again.happened).not.toHaveBeenCalled();
     table.fire('/a', 'deleted');
-    expect(again.mock.calls).toEqual([['deleted']]);
+    expect(again.happened.mock.calls).toEqual([['deleted']]);
   });
 
   it('ignores an event for a path without watchers', () => {
@@ -64,47 +65,95 @@ describe('the table of watches', () => {
   });
 
   it('reports on removal whether it was the path’s last watcher', () => {
-    const [letGo, letLastGo] = [table.add('/a', watcher()), table.add('/a', watcher())];
-    expect(letGo()).toBe(false);
+    const [first, last] = [watcher(), watcher()];
+    table.add('/a', first);
+    table.add('/a', last);
+    expect(table.remove('/a', first)).toBe(false);
     expect(table.paths).toEqual(['/a']);
-    expect(letLastGo()).toBe(true);
+    expect(table.remove('/a', last)).toBe(true);
     expect(table.paths).toEqual([]);
   });
 
   it('does not notify a removed watcher', () => {
     const [gone, staying] = [watcher(), watcher()];
-    const letGo = table.add('/a', gone);
+    table.add('/a', gone);
     table.add('/a', staying);
-    letGo();
+    table.remove('/a', gone);
     table.fire('/a', 'deleted');
-    expect(gone).not.toHaveBeenCalled();
-    expect(staying).toHaveBeenCalledOnce();
+    expect(gone.happened).not.toHaveBeenCalled();
+    expect(staying.happened).toHaveBeenCalledOnce();
   });
 
   it('returns false for a second removal', () => {
-    const letGo = table.add('/a', watcher());
-    letGo();
-    expect(letGo()).toBe(false);
+    const told = watcher();
+    table.add('/a', told);
+    table.remove('/a', told);
+    expect(table.remove('/a', told)).toBe(false);
   });
 
   it('does not remove the next watch by a removal after the event', () => {
-    const letGo = table.add('/a', watcher());
+    const [told, next] = [watcher(), watcher()];
+    table.add('/a', told);
     table.fire('/a', 'changed');
-    const next = watcher();
     table.add('/a', next);
-    expect(letGo()).toBe(false);
+    expect(table.remove('/a', told)).toBe(false);
     table.fire('/a', 'deleted');
-    expect(next).toHaveBeenCalledOnce();
+    expect(next.happened).toHaveBeenCalledOnce();
   });
 
   it('is cleared without notifying the watchers', () => {
     const told = watcher();
-    const letGo = table.add('/a', told);
+    table.add('/a', told);
     table.clear();
     table.fire('/a', 'deleted');
-    expect(told).not.toHaveBeenCalled();
-    expect(letGo()).toBe(false);
+    expect(told.happened).not.toHaveBeenCalled();
+    expect(table.remove('/a', told)).toBe(false);
     expect(table.paths).toEqual([]);
+  });
+});
+
+describe('a watch in a table', () => {
+  const unset = vi.fn<(watch: TableWatch) => void>();
+  let tables: WatchTables;
+  let watch: TableWatch;
+
+  beforeEach(() => {
+    unset.mockClear();
+    tables = new WatchTables();
+    watch = new TableWatch(tables, 'data', '/a', unset);
+  });
+
+  it('resolves its promise with the event', async () => {
+    tables.fire('/a', 'changed');
+    await expect(watch.fired).resolves.toBe('changed');
+    expect(watch.event).toBe('changed');
+  });
+
+  it('notifies its listener in the same turn, and one that comes later at once', () => {
+    const happened = vi.fn<(event: WatchEvent) => void>();
+    watch.listen({ happened });
+    tables.fire('/a', 'deleted');
+    expect(happened.mock.calls).toEqual([['deleted']]);
+    watch.listen({ happened });
+    expect(happened.mock.calls).toEqual([['deleted'], ['deleted']]);
+  });
+
+  it('is removed from the server when it was the last one of its path', () => {
+    const other = new TableWatch(tables, 'data', '/a', unset);
+    watch.remove();
+    expect(unset).not.toHaveBeenCalled();
+    other.remove();
+    expect(unset.mock.calls).toEqual([[other]]);
+  });
+
+  it('is not removed from the server after its event, nor twice', () => {
+    tables.fire('/a', 'changed');
+    watch.remove();
+    const next = new TableWatch(tables, 'data', '/a', unset);
+    watch.remove();
+    next.remove();
+    next.remove();
+    expect(unset).toHaveBeenCalledOnce();
   });
 });
 
@@ -115,8 +164,8 @@ describe('the watch tables of a client', () => {
   beforeEach(() => {
     told.length = 0;
     tables = new WatchTables();
-    tables.data.add('/a', (event) => told.push(`data ${event}`));
-    tables.children.add('/a', (event) => told.push(`children ${event}`));
+    tables.data.add('/a', { happened: (event) => void told.push(`data ${event}`) });
+    tables.children.add('/a', { happened: (event) => void told.push(`children ${event}`) });
   });
 
   it.each([

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { atTurn } from '../../../../lib/zookeeper/recipes/wait-for-turn.js';
-import type { GoneListener } from '../../../../lib/zookeeper/recipes/held-nodes.js';
+import type { NodesListener } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
@@ -27,23 +27,21 @@ class FakeNodes {
   readonly czxid = 1n;
   isGone = false;
   readonly left = vi.fn<() => Promise<void>>(async () => {});
-  #onGone: GoneListener | undefined;
+  #listener: NodesListener | undefined;
 
-  onGone(listener: GoneListener | undefined): void {
-    this.#onGone = listener;
-    if (this.isGone) listener?.(new NodeDeletedError('/k'));
+  listen(listener: NodesListener | undefined): void {
+    this.#listener = listener;
+    if (this.isGone) listener?.gone(new NodeDeletedError('/k'));
   }
 
   get isListenedTo(): boolean {
-    return this.#onGone !== undefined;
+    return this.#listener !== undefined;
   }
 
   gone(): void {
     this.isGone = true;
-    this.#onGone?.(new NodeDeletedError('/k'));
+    this.#listener?.gone(new NodeDeletedError('/k'));
   }
-
-  onRevoked(): void {}
 
   leave(): Promise<void> {
     return this.left();

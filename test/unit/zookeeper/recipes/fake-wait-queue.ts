@@ -1,6 +1,5 @@
 import { now } from '../../../../lib/async/clock.js';
-import { deferred } from '../../../../lib/async/deferred.js';
-import { WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
+import { TableWatch, WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
 import type { WatchEvent, WatchKind } from '../../../../lib/zookeeper/client/watch-table.js';
 import type {
   CreatedNode,
@@ -13,7 +12,7 @@ import type {
 } from '../../../../lib/zookeeper/client/zookeeper-client.js';
 import { contenderOwner } from '../../../../lib/zookeeper/recipes/contender-data.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
-import type { Watch } from '../../../../lib/zookeeper/session/requests.js';
+import type { NodeWatch, Watch } from '../../../../lib/zookeeper/session/requests.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';
 
 export const DIRECTORY = '/line';
@@ -184,7 +183,7 @@ export class FakeClient implements ZooKeeperClient {
     return this.#ask(this.#others, () => ({ data: Buffer.alloc(0), stat: this.#statOf(path) }));
   }
 
-  watch(path: string): Promise<Watch> {
+  watch(path: string): Promise<NodeWatch> {
     this.asked.watches++;
     return this.#watching('data', path, () => void this.#statOf(path)).then(({ watch }) => watch);
   }
@@ -238,24 +237,22 @@ export class FakeClient implements ZooKeeperClient {
     return { ...zxids, ...times, ...counts };
   }
 
-  async #watching<T>(kind: WatchKind, path: string, look: Answer<T>): Promise<{ value: T; watch: Watch }> {
-    const fired = deferred<WatchEvent>();
-    const forget = this.#tables[kind].add(path, fired.resolve);
+  async #watching<T>(kind: WatchKind, path: string, look: Answer<T>): Promise<{ value: T; watch: NodeWatch }> {
+    const watch = new TableWatch(this.#tables, kind, path, () => this.#unwatch(kind, path));
     const looked = this.#ask(this.#others, () => {
       const value = look();
       this.watched[kind].add(path);
       return value;
     });
     try {
-      return { value: await looked, watch: { fired: fired.promise, remove: () => this.#unwatch(kind, path, forget) } };
+      return { value: await looked, watch };
     } catch (error) {
-      forget();
+      watch.forget();
       throw error;
     }
   }
 
-  #unwatch(kind: WatchKind, path: string, forget: () => boolean): void {
-    if (!forget()) return;
+  #unwatch(kind: WatchKind, path: string): void {
     this.#ask(this.#others, () => void this.watched[kind].delete(path)).catch(() => {});
   }
 

@@ -7,11 +7,13 @@ import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/reques
 import type {
   CreatedNode,
   MultiOp,
+  NodeWatch,
   Requests,
   Stat,
   TransactionReply,
   Watch,
   WatchedNode,
+  Watcher,
 } from '../../../../lib/zookeeper/session/requests.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';
 
@@ -90,7 +92,7 @@ export class FakeZnodes implements Requests {
     return { data, stat: { ...zxids, ...counts, version } };
   }
 
-  async watch(path: string): Promise<Watch> {
+  async watch(path: string): Promise<NodeWatch> {
     return (await this.watchData(path)).watch;
   }
 
@@ -130,11 +132,12 @@ export class FakeZnodes implements Requests {
     return this.znodes.get(path) ?? thrown(new KeeperError(ErrorCode.noNode, path));
   }
 
-  #watch(kind: Kind, path: string): Watch {
+  #watch(kind: Kind, path: string): NodeWatch {
     const { promise: fired, resolve: fire } = deferred<WatchEvent>();
     const watch = { kind, path, fire };
     this.#watches.add(watch);
-    return { fired, remove: () => void this.#watches.delete(watch) };
+    const listen = (watcher: Watcher) => void fired.then((event) => watcher.happened(event));
+    return { fired, listen, remove: () => void this.#watches.delete(watch) };
   }
 
   #fire(kind: Kind, path: string, event: WatchEvent): void {

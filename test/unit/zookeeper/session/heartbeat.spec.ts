@@ -26,7 +26,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-const track = (path: string, onGone: () => void = () => {}, czxid?: bigint) => nodes.track({ path, onGone, czxid });
+const track = (path: string, foundGone: () => void = () => {}, shared?: bigint) =>
+  nodes.track({ path, foundGone, czxid: shared ?? 1n, sharesItsName: shared !== undefined });
 
 describe('a beat', () => {
   it('is a ping while the session owns nothing', async () => {

@@ -81,10 +81,10 @@ describe('the leases of a session', () => {
   });
 
   it('share one timer, which runs out once after the last one was removed', () => {
-    const [letGo, letLastGo] = [leases.add(granted()), leases.add(granted())];
-    letGo();
-    letGo();
-    letLastGo();
+    const [first, last] = [leases.add(granted()), leases.add(granted())];
+    first.leave();
+    first.leave();
+    last.leave();
     expect(vi.getTimerCount()).toBe(1);
     vi.advanceTimersByTime(10_000);
     expect(vi.getTimerCount()).toBe(0);
@@ -92,7 +92,7 @@ describe('the leases of a session', () => {
 
   it('are independent of the session once removed', () => {
     const lease = granted();
-    leases.add(lease)();
+    leases.add(lease).leave();
     leases.suspend();
     leases.lose('too late');
     vi.advanceTimersByTime(10_000);
@@ -100,7 +100,7 @@ describe('the leases of a session', () => {
   });
 
   it('are watched again after all were lost or removed', () => {
-    leases.add(granted())();
+    leases.add(granted()).leave();
     leases.add(granted());
     leases.lose('once');
     const lease = granted();
@@ -111,8 +111,8 @@ describe('the leases of a session', () => {
 
   it('may be released by a listener of the loss', async () => {
     const lease = granted();
-    const letGo = leases.add(lease);
-    lease.signal.addEventListener('abort', letGo);
+    const place = leases.add(lease);
+    lease.signal.addEventListener('abort', () => void place.leave());
     leases.lose('the session is over');
     await lease.release();
     expect(lease.state).toBe('lost');

@@ -3,11 +3,11 @@ import { SessionNodes } from '../../../../lib/zookeeper/session/heartbeat.js';
 
 describe('the znodes of a session', () => {
   let nodes: SessionNodes;
-  const node = (path: string) => ({ path, onGone: vi.fn<() => void>() });
+  const node = (path: string) => ({ path, czxid: 7n, sharesItsName: false, foundGone: vi.fn<() => void>() });
   const track = (...paths: string[]) =>
     paths.map((path) => {
       const own = node(path);
-      return { own, letGo: nodes.track(own) };
+      return { own, tracked: nodes.track(own) };
     });
   const taken = (count: number) => nodes.take(count).map(({ member }) => member.path);
 
@@ -20,7 +20,7 @@ describe('the znodes of a session', () => {
   });
 
   it('are returned as they were added', () => {
-    const own = { ...node('/a'), czxid: 7n };
+    const own = node('/a');
     nodes.track(own);
     expect(nodes.take(1)[0]?.member).toBe(own);
   });
@@ -41,8 +41,8 @@ describe('the znodes of a session', () => {
 
   it('are not taken after they were removed', () => {
     const [first] = track('/a', '/b');
-    first?.letGo();
-    first?.letGo();
+    first?.tracked.leave();
+    first?.tracked.leave();
     expect(taken(5)).toEqual(['/b']);
   });
 
@@ -53,29 +53,29 @@ describe('the znodes of a session', () => {
     const [place] = placesOf(nodes, 2);
     nodes.gone(place);
     nodes.gone(place);
-    expect(first.onGone).toHaveBeenCalledOnce();
-    expect(second.onGone).not.toHaveBeenCalled();
+    expect(first.foundGone).toHaveBeenCalledOnce();
+    expect(second.foundGone).not.toHaveBeenCalled();
     expect(taken(5)).toEqual(['/b']);
   });
 
   it('do not notify a removed owner', () => {
     const own = node('/a');
-    const letGo = nodes.track(own);
+    const tracked = nodes.track(own);
     const [place] = placesOf(nodes, 1);
-    letGo();
+    tracked.leave();
     nodes.gone(place);
-    expect(own.onGone).not.toHaveBeenCalled();
+    expect(own.foundGone).not.toHaveBeenCalled();
   });
 
   it('may share a path: each is notified and removed separately', () => {
     const [old, young] = [node('/single'), node('/single')];
-    const letGo = nodes.track(old);
+    const tracked = nodes.track(old);
     nodes.track(young);
-    letGo();
+    tracked.leave();
     const [place] = placesOf(nodes, 1);
     nodes.gone(place);
-    expect(old.onGone).not.toHaveBeenCalled();
-    expect(young.onGone).toHaveBeenCalledOnce();
+    expect(old.foundGone).not.toHaveBeenCalled();
+    expect(young.foundGone).toHaveBeenCalledOnce();
   });
 });
 

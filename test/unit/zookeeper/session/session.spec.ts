@@ -14,6 +14,7 @@ const T = 12_000;
 const LEASE_MS = T * 0.98 - 15;
 
 const handshake = () => ({ sessionId: 7n, timeoutMs: T, sentAt: Date.now() });
+const node = (foundGone = () => {}) => ({ path: '/a', czxid: 7n, sharesItsName: false, foundGone });
 const loss = () => new KeeperError(ErrorCode.connectionLoss, '/a');
 
 let client: AnsweringClient;
@@ -79,7 +80,7 @@ describe('a session', () => {
   });
 
   it('sends that transaction at once', () => {
-    session.track({ path: '/a', onGone: () => {} });
+    session.track(node());
     session.disconnected();
     session.connected(handshake());
     expect(client.asked).toEqual(['check /a']);
@@ -346,16 +347,16 @@ describe('a sure request', () => {
 
 describe('a tracked znode', () => {
   it('is told to be gone when a heartbeat finds that', async () => {
-    const onGone = vi.fn<() => void>();
-    session.track({ path: '/a', onGone });
+    const foundGone = vi.fn<() => void>();
+    session.track(node(foundGone));
     client.errors = [ErrorCode.noNode];
     await vi.advanceTimersByTimeAsync(T / 6);
     expect(client.asked).toContain('check /a');
-    expect(onGone).toHaveBeenCalledOnce();
+    expect(foundGone).toHaveBeenCalledOnce();
   });
 
   it('is no longer checked after it was removed', async () => {
-    session.track({ path: '/a', onGone: () => {} })();
+    session.track(node()).leave();
     await vi.advanceTimersByTimeAsync(T);
     expect(new Set(client.asked)).toEqual(new Set(['ping']));
   });
@@ -377,7 +378,7 @@ describe('proving a session before a lease begins', () => {
   });
 
   it('asks the servers until there is', async () => {
-    session.track({ path: '/a', onGone: () => {} });
+    session.track(node());
     vi.setSystemTime(LEASE_MS - T / 6 + 1);
     const proving = session.proven(signal);
     expect(await stateOf(proving)).toBe('pending');
@@ -390,7 +391,7 @@ describe('proving a session before a lease begins', () => {
   });
 
   it('asks once for all callers, and goes on when one of them has given up', async () => {
-    session.track({ path: '/a', onGone: () => {} });
+    session.track(node());
     vi.setSystemTime(LEASE_MS - T / 6 + 1);
     const impatient = new AbortController();
     const first = session.proven(impatient.signal);
