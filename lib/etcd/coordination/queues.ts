@@ -7,6 +7,7 @@ import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
 import { explained } from '../client/etcd-error.js';
+import type { RefusedError } from '../client/etcd-error.js';
 import { acquireOne } from '../locks/acquire.js';
 import type { QueueViews } from '../locks/queue-views.js';
 import { inOrder } from '../locks/turns.js';
@@ -17,7 +18,7 @@ import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
 import { MOST_OPERATIONS } from '../session/outbox.js';
 import { SessionEndedError } from '../session/session-ended-error.js';
-import { unknownResult } from '../session/unknown-result.js';
+import { isUndecided, unknownResult } from '../session/unknown-result.js';
 import { watchUntil } from '../session/watches.js';
 import type { Look } from '../session/watches.js';
 import type { Compare } from '../wire/requests.js';
@@ -181,6 +182,7 @@ async function putIn(
 ): Promise<Look<boolean>> {
   const range = rangeBelow(keys.items);
   const first = items[0]?.key ?? '';
+  let refusal: RefusedError | undefined;
   for (;;) {
     const reads = [
       { kind: 'read', key: first, only: 'count' } as const,
@@ -188,23 +190,24 @@ async function putIn(
     ];
     const { results, revision } = await session.read(reads, signal);
     const [own, all] = results;
-    if (doubt.isSo) {
+    if (doubt.isSo || refusal) {
       if (own?.count === 1) return { found: true };
       // The items may have been put and taken since.
-      throw unknownResult(name, 'the items were put');
+      throw doubt.isSo ? unknownResult(name, 'the items were put') : refusal;
     }
     if ((all?.count ?? 0) + items.length > maxItems) return { againInMs: lookEveryMs };
     const unchanged: Compare = { ...range, property: 'modified', is: 'less', than: revision + 1 };
-    const answer = await session.change(
-      {
-        about: [keys.items],
-        compare: maxItems === Infinity ? [] : [unchanged],
-        success: items.map((item) => ({ kind: 'put', ...item })),
-        failure: [],
-      },
-      { signal, doubt },
-    );
-    if (answer.isMet) return { found: true };
+    const change = {
+      about: [keys.items],
+      compare: maxItems === Infinity ? [] : [unchanged],
+      success: items.map((item) => ({ kind: 'put', ...item }) as const),
+      failure: [],
+    };
+    const answer = await session.change(change, { signal, doubt }).catch((error: unknown) => {
+      if (!isUndecided(error)) throw error;
+      refusal = error;
+    });
+    if (answer?.isMet) return { found: true };
   }
 }
 
