@@ -121,6 +121,15 @@ it('doctor finds a user that may not write below the base path', async () => {
   expect(findings).toContainEqual(expect.objectContaining({ result: 'wrong', change }));
 });
 
+it('list is a user without a password when the variable of the password is set to nothing', async () => {
+  await using server = await RedisServer.start({ settings: { appendonly: 'yes', appendfsync: 'always' } });
+  await server.ask('ACL', 'SETUSER', 'shop', 'on', 'nopass', '~*', '&*', '+@all');
+  await server.ask('ACL', 'SETUSER', 'default', 'off');
+  const args = ['list', '--backend', 'redis', '--connect', server.url, '--timeout', '60s'];
+  const io = commandIo({ env: { REDIS_USERNAME: 'shop', REDIS_PASSWORD: '' } });
+  expect([await runCommand(args, io), io.written().complained]).toEqual([0, '']);
+});
+
 it('doctor passes on what the backend warns of', async () => {
   await using server = await RedisServer.start();
   const proxy = await AnsweringProxy.open(server.port);
