@@ -15,6 +15,8 @@ const SHORT_HOLD_MS = 100;
 
 const watchesByContender = new WeakMap<Contender, OwnNodeWatch>();
 const queuesBySession = new WeakMap<Session, YoungLeases>();
+/** Contenders to whose znodes this process has written. */
+const writtenHere = new WeakSet<Contender>();
 
 /** The watch on a contender's own znode. */
 export class OwnNodeWatch {
@@ -69,6 +71,11 @@ export function watchOwnNodeSoon(session: Session, contender: Contender): Dispos
   return young.add(contender);
 }
 
+/** Called before this process writes to the contender's znode: a change is no revocation then until it is read. */
+export function willWrite(contender: Contender): void {
+  writtenHere.add(contender);
+}
+
 /** @param unread the path whose data may have changed and has to be read */
 async function untilGone(
   session: Session,
@@ -76,17 +83,27 @@ async function untilGone(
   own: OwnNodeWatch,
   unread: string | undefined,
 ): Promise<void> {
+  let changed: string | undefined;
   while (!contender.isLeaving) {
     const { path } = contender;
     const event = await eventOf(session, contender, own, unread === path);
     // The event of a contender that leaves is that of its own deletion.
     if (event === undefined || contender.isLeaving) return;
-    if (event !== 'deleted') unread = path;
-    else if (await contender.isStillAt(path)) return contender.isLeaving ? undefined : contender.foundGone();
+    if (event !== 'deleted' && event !== 'missing') {
+      unread = path;
+      changed = event === 'changed' ? path : undefined;
+      continue;
+    }
+    if (!(await contender.isStillAt(path))) continue;
+    if (contender.isLeaving) return;
+    // Only a revocation writes to the znode of another client. It was deleted by force before it could be read.
+    if (event === 'missing' && changed === path && !writtenHere.has(contender)) contender.foundRevoked();
+    return contender.foundGone();
   }
 }
 
-type NodeEvent = Awaited<Watch['fired']>;
+/** An event of the znode. `missing`: it was gone when it was to be read. */
+type NodeEvent = Awaited<Watch['fired']> | 'missing';
 
 /** The next event of the znode. `undefined` when it cannot be known any more. */
 async function eventOf(
@@ -100,13 +117,13 @@ async function eventOf(
     const watch = await session.persistently(() =>
       isAsCreated ? session.requests.watch(contender.path, contender.czxid) : look(session, contender),
     );
-    if (!watch) return 'deleted';
+    if (!watch) return 'missing';
     own.known();
     const event = await watch.fired;
     own.fired();
     return event;
   } catch (error) {
-    return isKeeperError(error, 'noNode') ? 'deleted' : undefined;
+    return isKeeperError(error, 'noNode') ? 'missing' : undefined;
   }
 }
 

@@ -14,7 +14,7 @@ import type { Contender } from './contender.js';
 import { becomeReader } from './downgrade.js';
 import type { LeaseNodes } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
-import { watchOwnNodeSoon } from './own-node-watch.js';
+import { watchOwnNodeSoon, willWrite } from './own-node-watch.js';
 import type { PermitNodes } from './permit-nodes.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
@@ -150,6 +150,7 @@ export class IdleMarker {
     this.#session = session;
     this.#path = contender.path;
     this.#label = label;
+    willWrite(contender);
   }
 
   write(isKept: boolean): void {
