@@ -148,10 +148,12 @@ function credentialsOf(
   const names = VARIABLES[backend];
   // Scripts set a variable to nothing where they mean none.
   const [user, given] = names.map((name) => env[name] || undefined);
-  // Redis has users without a password.
-  const password = backend === 'redis' && user !== undefined ? env.REDIS_PASSWORD : given;
-  // Redis has a user by default. The other half may stand in the URL.
-  const isWhole = backend === 'redis' && (user === undefined || IN_URL.test(connect));
+  const isRedis = backend === 'redis';
+  // The other half may stand in the URL.
+  const isInUrl = isRedis && IN_URL.test(connect);
+  // Redis has a user by default, and users without a password.
+  const password = isRedis && !isInUrl && user !== undefined ? env.REDIS_PASSWORD : given;
+  const isWhole = isInUrl || (isRedis && user === undefined);
   if (isWhole || (user === undefined) === (password === undefined)) return { user, password };
   const [set, missing] = user === undefined ? names.toReversed() : names;
   throw new Error(`${set} is set, and ${missing} is not: set both, or neither`);

@@ -23,7 +23,7 @@ export interface ClusterFacts {
   readonly fault: string | null;
 }
 
-/** What the survey that begins at a text has found. */
+/** The findings of the survey that begins at a text. */
 interface More {
   readonly keys: readonly ShownKey[];
   /** Whether it has not answered yet. */

@@ -144,7 +144,7 @@ describe.each(Object.entries<(asks?: Asks) => Promise<string>>(SERVERS))('doctor
     const findings = findingsIn((await doctor({ ...common, timeout: '60s', more })).answer);
     expect(findings.filter(({ result }) => result !== 'ok')).toEqual([]);
     expect(findings.map(({ check }) => check)).toEqual(expect.arrayContaining(['connection', 'rights', 'clock']));
-    // What is left of the server's alert depends on whether the command was still writing.
+    // The server's alert is lost when the command is still writing.
     const without = await doctor({ ...common, timeout: '3s' });
     expect(without).toMatchObject({ code: 2, answer: { isUnavailable: true } });
   });
