@@ -1,9 +1,16 @@
+import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
 import { durationOf } from './command-io.js';
 import type { CommandIo } from './command-io.js';
 
 export type BackendName = 'zookeeper' | 'redis' | 'etcd';
+
+/** A certificate that a server asks for, and its private key, in PEM format. */
+export interface ClientCertificate {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+}
 
 /** The options of all commands that ask a cluster, with their defaults filled in. */
 export interface ClusterOptions {
@@ -12,7 +19,8 @@ export interface ClusterOptions {
   readonly connect: string | undefined;
   readonly basePath: string | undefined;
   readonly service: string | undefined;
-  readonly tls: boolean;
+  /** Whether to connect over TLS, with a certificate where the servers ask for one. */
+  readonly tls: boolean | ClientCertificate;
   readonly isJson: boolean;
   readonly sessionTimeoutMs: number;
   readonly connectTimeoutMs: number;
@@ -32,6 +40,8 @@ const OPTIONS = {
   'base-path': { type: 'string' },
   service: { type: 'string' },
   tls: { type: 'boolean' },
+  cert: { type: 'string' },
+  key: { type: 'string' },
   json: { type: 'boolean' },
   'session-timeout': { type: 'string' },
   timeout: { type: 'string' },
@@ -66,7 +76,7 @@ export function parseClusterArguments(
   const { values, positionals } = parsed(args);
   const duration = (name: keyof typeof DEFAULTS) => durationOf(`--${name}`, values[name] ?? DEFAULTS[name]);
   const backend = backendOf(values.backend ?? 'zookeeper');
-  const { user, password } = credentialsOf(backend, env);
+  const { user, password } = credentialsOf(backend, env, values.connect ?? env.REDIS_URL);
   if (!/^[1-9]\d{0,4}$/.test(values.most ?? DEFAULTS.most))
     throw new Error('--most must be a whole number from 1 to 10000');
   const options = {
@@ -74,7 +84,7 @@ export function parseClusterArguments(
     connect: values.connect,
     basePath: values['base-path'],
     service: values.service,
-    tls: values.tls ?? false,
+    tls: tlsOf(values),
     isJson: values.json ?? false,
     sessionTimeoutMs: duration('session-timeout'),
     connectTimeoutMs: duration('timeout'),
@@ -103,16 +113,47 @@ function backendOf(name: string): BackendName {
   throw new Error(`--backend must be zookeeper, redis or etcd, got "${name}"`);
 }
 
+function tlsOf({
+  tls = false,
+  cert,
+  key,
+}: {
+  readonly tls?: boolean;
+  readonly cert?: string;
+  readonly key?: string;
+}): ClusterOptions['tls'] {
+  if (cert === undefined && key === undefined) return tls;
+  if (cert === undefined || key === undefined) throw new Error('give both --cert and --key, or neither');
+  if (!tls) throw new Error('--cert and --key need --tls: without it, no certificate is sent');
+  return { cert: fileOf('--cert', cert), key: fileOf('--key', key) };
+}
+
+function fileOf(option: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new Error(`${option} must be a file that can be read: ${(error as Error).message}`, { cause: error });
+  }
+}
+
 /**
  * Returns the credentials of the environment. A backend would go without half of them, as another user.
- * @throws Error that names the variable that is not set
+ * @param connect the servers @throws Error that names the variable that is not set
  */
-function credentialsOf(backend: BackendName, env: CommandIo['env']): Pick<ClusterOptions, 'user' | 'password'> {
+function credentialsOf(
+  backend: BackendName,
+  env: CommandIo['env'],
+  connect = '',
+): Pick<ClusterOptions, 'user' | 'password'> {
   const names = VARIABLES[backend];
   // Scripts set a variable to nothing where they mean none.
-  const [user, password] = names.map((name) => env[name] || undefined);
-  // Redis has a user by default. The other half may stand in the URL.
-  const isWhole = backend === 'redis' && (user === undefined || IN_URL.test(env.REDIS_URL ?? ''));
+  const [user, given] = names.map((name) => env[name] || undefined);
+  const isRedis = backend === 'redis';
+  // The other half may stand in the URL.
+  const isInUrl = isRedis && IN_URL.test(connect);
+  // Redis has a user by default, and users without a password.
+  const password = isRedis && !isInUrl && user !== undefined ? env.REDIS_PASSWORD : given;
+  const isWhole = isInUrl || (isRedis && user === undefined);
   if (isWhole || (user === undefined) === (password === undefined)) return { user, password };
   const [set, missing] = user === undefined ? names.toReversed() : names;
   throw new Error(`${set} is set, and ${missing} is not: set both, or neither`);

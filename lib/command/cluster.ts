@@ -48,7 +48,13 @@ function definitionOf(options: ClusterOptions): LockBackendDefinition {
   const { backend, connect, basePath, sessionTimeoutMs, connectTimeoutMs, user, password } = options;
   const common = { basePath, sessionTimeoutMs, connectTimeoutMs };
   if (backend === 'redis') {
-    return redis({ ...common, url: connect, username: user, password, ...(options.tls && { tls: true }) });
+    return redis({
+      ...common,
+      url: connect,
+      username: user,
+      password,
+      ...(options.tls !== false && { tls: options.tls }),
+    });
   }
   if (backend === 'etcd') {
     return etcd({ ...common, hosts: connect, username: user, password, tls: options.tls });

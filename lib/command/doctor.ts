@@ -166,7 +166,7 @@ async function zooKeeperServers({ backend }: Cluster, options: ClusterOptions): 
   if (!(backend instanceof ZooKeeperBackend)) return [];
   const { tls, connectTimeoutMs } = options;
   const findings = backend.servers.map(async (address) => {
-    const server = { ...address, tls: tls ? {} : undefined };
+    const server = { ...address, tls: tls === true ? {} : tls || undefined };
     return Promise.all([
       version(server, connectTimeoutMs),
       requestSize(server, backend.largestRequestBytes, connectTimeoutMs),

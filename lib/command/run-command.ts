@@ -24,6 +24,7 @@ What is going on in a cluster:
   --service <name>          the service of the module
   --json                    one JSON document instead of text
   --tls                     connects over TLS; NODE_EXTRA_CA_CERTS names an authority of your own
+  --cert <file>, --key <file>  with --tls: the certificate that the servers ask for, and its private key, as PEM
   --timeout <duration>      how long to look for a server. Default 5s
   --session-timeout <duration>  Default 10s; doctor compares it with what the servers grant
   --most <number>, --within <duration>  bounds of a survey. Default 200, 2s

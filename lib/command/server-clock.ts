@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { get as getPlain } from 'node:http';
+import { get as getOverTls } from 'node:https';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { EtcdBackend } from '../etcd/etcd.backend.js';
 
@@ -23,10 +25,8 @@ export async function clockDifferences(
   withinMs: number,
 ): Promise<readonly ClockDifference[]> {
   if (backend instanceof EtcdBackend) {
-    const { hosts, isOverTls } = backend;
-    return Promise.all(
-      hosts.map((host) => byAnswer(`${isOverTls ? 'https' : 'http'}://${host}/version`, now, withinMs)),
-    );
+    const { hosts, tls } = backend;
+    return Promise.all(hosts.map((host) => byAnswer(host, tls, now, withinMs)));
   }
   if (backend.guarantees?.writtenAt !== 'server') return [{ server: backend.name, offMs: undefined }];
   return [{ server: 'the servers', offMs: await byRecord(backend, now) }];
@@ -42,15 +42,30 @@ async function byRecord({ records }: LockBackend, now: Clock): Promise<number> {
   return distance(writtenAt, writtenAt, before, after);
 }
 
-async function byAnswer(url: string, now: Clock, withinMs: number): Promise<ClockDifference> {
-  const server = new URL(url).host;
+async function byAnswer(
+  server: string,
+  tls: EtcdBackend['tls'],
+  now: Clock,
+  withinMs: number,
+): Promise<ClockDifference> {
   const before = now();
-  const response = await fetch(url, { signal: AbortSignal.timeout(withinMs) }).catch(() => undefined);
-  const date = Date.parse(response?.headers.get('date') ?? '');
-  // The date has been read: an end of the answer that fails, such as an abort, changes nothing.
-  await response?.body?.cancel().catch(() => {});
-  if (Number.isNaN(date)) return { server, offMs: undefined };
-  return { server, offMs: distance(date, date + 999, before, now()) };
+  const date = await dateOf(server, tls, withinMs);
+  return { server, offMs: Number.isNaN(date) ? undefined : distance(date, date + 999, before, now()) };
+}
+
+/** Resolves with the date of an answer over HTTP, in milliseconds since 1970, or with NaN. Reads nothing else of it. */
+function dateOf(server: string, tls: EtcdBackend['tls'], withinMs: number): Promise<number> {
+  const options = { ...tls, agent: false, signal: AbortSignal.timeout(withinMs) };
+  return new Promise((resolve) => {
+    const request = tls
+      ? getOverTls(`https://${server}/version`, options)
+      : getPlain(`http://${server}/version`, options);
+    request.on('error', () => resolve(Number.NaN));
+    request.on('response', (response) => {
+      resolve(Date.parse(response.headers.date ?? ''));
+      response.destroy();
+    });
+  });
 }
 
 /** The distance of two spans of time, 0 where they overlap: the server's time may be any moment of its span. */

@@ -55,6 +55,8 @@ export type RecordWrite =
  * 512 kB of names and values a write.
  */
 export interface RecordStore {
+  /** Whether its server answers. Left out by backends whose records are where all locks are: `state` tells then. */
+  readonly isReachable?: boolean;
   /**
    * Returns the record as of a moment ago, or `undefined` when there is none. It is never older than the last grant or
    * write of this backend. So a reader that holds a lease sees everything that was written before the lease was

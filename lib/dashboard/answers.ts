@@ -167,6 +167,8 @@ export interface StateAnswer {
   readonly isTruncated: boolean;
   /** Whether the survey that begins at the text searched for has not answered yet. There may be more keys that match. */
   readonly isSearchAwaited: boolean;
+  /** The reason why that survey failed, `null` if it did not. There may be more keys that match. */
+  readonly searchFault: string | null;
   /** The number of keys that match, of which `keys` are the first. */
   readonly total: number;
   readonly held: number;

@@ -6,7 +6,7 @@ import type { HoldTimeline } from './hold-timeline.js';
 import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { shownOrNull, shownText } from './shown-text.js';
-import { SurveyTurns } from './survey-turns.js';
+import { NoTurnError, SurveyTurns } from './survey-turns.js';
 
 /** The bounds of a survey. */
 const BOUNDS = Object.freeze({ mostKeys: 500, mostContenders: 3, withinMs: 200 });
@@ -23,12 +23,18 @@ export interface ClusterFacts {
   readonly fault: string | null;
 }
 
-interface Matches {
+/** The findings of the survey that begins at a text. */
+interface More {
   readonly keys: readonly ShownKey[];
+  /** Whether it has not answered yet. */
+  readonly isAwaited: boolean;
+  /** The reason why it failed. */
+  readonly fault: string | null;
+}
+
+interface Matches extends More {
   /** The number of keys, shown or not. */
   readonly total: number;
-  /** Whether there may be more: a survey that begins at the text has not had its turn yet. */
-  readonly isAwaited: boolean;
 }
 
 /** The parts of a view. */
@@ -41,6 +47,8 @@ interface Viewed {
   readonly paths: readonly string[];
 }
 
+const NO_MORE: More = Object.freeze({ keys: [], isAwaited: false, fault: null });
+const AWAITED: More = Object.freeze({ ...NO_MORE, isAwaited: true });
 const NOTHING: ClusterFacts = Object.freeze({ keys: [], queues: [], isTruncated: false, fault: null });
 
 /** All wait queues and queues of the cluster. It costs one survey a second, however many look and search. */
@@ -82,12 +90,10 @@ export class ClusterView {
    */
   async matching(text: string, { keys, isTruncated }: ClusterFacts): Promise<Matches> {
     const isSurveyed = text !== '' && !text.startsWith('/') && !this.#viewed.names.areRedacted;
-    const more = isTruncated && isSurveyed ? await this.#beginningWith(text) : [];
+    const more = isTruncated && isSurveyed ? await this.#beginningWith(text) : NO_MORE;
     const known = new Set(keys.map(nameOf));
-    const found = [...keys, ...(more ?? []).filter((one) => !known.has(nameOf(one)))].filter((one) =>
-      matches(one, text),
-    );
-    return { keys: found.slice(0, MOST_SHOWN), total: found.length, isAwaited: more === undefined };
+    const found = [...keys, ...more.keys.filter((one) => !known.has(nameOf(one)))].filter((one) => matches(one, text));
+    return { ...more, keys: found.slice(0, MOST_SHOWN), total: found.length };
   }
 
   /** Ends the wait for a turn. */
@@ -95,12 +101,13 @@ export class ClusterView {
     this.#turns.stop();
   }
 
-  /** Returns the keys that begin with the text; `undefined` while no survey of them has answered. */
-  async #beginningWith(text: string): Promise<readonly ShownKey[] | undefined> {
-    return inTime(this.#turns.ask(text)).then(
-      ({ keys }) => keys.map((one) => this.#shownKey(one)),
-      () => undefined,
+  /** Returns the keys that begin with the text, if a survey of them has answered. */
+  async #beginningWith(text: string): Promise<More> {
+    const answered = this.#turns.ask(text).then(
+      ({ keys }): More => ({ ...NO_MORE, keys: keys.map((one) => this.#shownKey(one)) }),
+      (error: unknown): More => (error instanceof NoTurnError ? AWAITED : { ...NO_MORE, fault: this.#faultOf(error) }),
     );
+    return inTime(answered).catch(() => AWAITED);
   }
 
   async #seen(survey: LockSurvey): Promise<ClusterFacts> {

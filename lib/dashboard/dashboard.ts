@@ -86,7 +86,7 @@ export class Dashboard {
     const losses = view === 'instance' ? observed.losses() : null;
     const facts = await observed.cluster.facts();
     const { keys: all, queues, isTruncated, fault } = facts;
-    const { keys, total, isAwaited } = await observed.cluster.matching(text, facts);
+    const { keys, total, isAwaited, fault: searchFault } = await observed.cluster.matching(text, facts);
     return {
       instance: this.#instance,
       connection: name,
@@ -96,6 +96,7 @@ export class Dashboard {
       fault,
       isTruncated,
       isSearchAwaited: isAwaited,
+      searchFault,
       total: total - keys.filter(({ kind }) => kind === 'election').length,
       held: sum(all, 'holding'),
       waiting: sum(all, 'waiting'),

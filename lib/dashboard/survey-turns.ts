@@ -15,6 +15,11 @@ interface Answered<T> {
   readonly keptMs: number;
 }
 
+/** A text has had no survey: too many others wait, or nobody looks any more. */
+export class NoTurnError extends Error {
+  override readonly name = 'NoTurnError';
+}
+
 /**
  * The surveys of the page: at most one a second, however many texts are searched for. The texts take turns. The empty
  * one, which stands for the whole cluster, has every second turn while others wait.
@@ -35,7 +40,7 @@ export class SurveyTurns<T> {
 
   /**
    * Returns a survey of what begins with the text. It is newer than a second if its turn has come; if not, it is the
-   * last one, or the first when that is there. Rejects as the survey does, and when too many texts wait.
+   * last one, or the first when that is there. Rejects as the survey does, or with a NoTurnError.
    */
   ask(text: string): Promise<T> {
     const last = this.#answers.get(text);
@@ -52,12 +57,12 @@ export class SurveyTurns<T> {
     for (const [text, { reject }] of this.#waiting) {
       if (text === this.#turn) continue;
       this.#waiting.delete(text);
-      reject(new Error('nobody looks any more'));
+      reject(new NoTurnError('nobody looks any more'));
     }
   }
 
   #queue(text: string): Promise<T> {
-    if (text !== '' && this.#waiting.size >= MOST_WAITING) return Promise.reject(new Error('too many searches'));
+    if (text !== '' && this.#waiting.size >= MOST_WAITING) return Promise.reject(new NoTurnError('too many searches'));
     const next = deferred<T>();
     next.promise.catch(() => {});
     this.#waiting.set(text, next);

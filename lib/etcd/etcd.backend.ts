@@ -24,7 +24,7 @@ import { EtcdLocks } from './etcd-locks.js';
 import { EtcdRecords } from './etcd-records.js';
 import { surveyOf } from './etcd-survey.js';
 import { resolveEtcdOptions } from './etcd.options.js';
-import type { EtcdOptions, ResolvedEtcdOptions } from './etcd.options.js';
+import type { EtcdOptions, EtcdTlsOptions, ResolvedEtcdOptions } from './etcd.options.js';
 import { QueueViews } from './locks/queue-views.js';
 import { EtcdKeys } from './session/etcd-keys.js';
 import { EtcdSessions } from './session/etcd-sessions.js';
@@ -48,8 +48,8 @@ export class EtcdBackend implements LockBackend {
   readonly elections: EtcdElections;
   /** The servers, as `host:port`. */
   readonly hosts: readonly string[];
-  /** Whether connections to the servers are encrypted. */
-  readonly isOverTls: boolean;
+  /** The options of connections to the servers that are encrypted. */
+  readonly tls: EtcdTlsOptions | undefined;
   readonly #report = new SessionReport();
   readonly #sessions: EtcdSessions;
   readonly #locks: EtcdLocks;
@@ -57,7 +57,7 @@ export class EtcdBackend implements LockBackend {
   constructor(options: ResolvedEtcdOptions) {
     const { basePath, wire, releaseTimeoutMs, tls } = options;
     this.hosts = options.hosts;
-    this.isOverTls = tls !== undefined;
+    this.tls = tls;
     const openClient = clientOpener(tls as Parameters<typeof clientOpener>[0]);
     this.#sessions = new EtcdSessions(new EtcdKeys(basePath, wire), options, openClient, this.#report);
     const views = new QueueViews(this.#sessions.watches, this.#sessions.lookEveryMs);

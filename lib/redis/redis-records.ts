@@ -19,6 +19,10 @@ export class RedisRecords implements RecordStore {
     this.#sessions = sessions;
   }
 
+  get isReachable(): boolean {
+    return this.#sessions.state === 'connected';
+  }
+
   async read(name: string): Promise<StoredRecord | undefined> {
     return (await this.readAll([name]))[0];
   }

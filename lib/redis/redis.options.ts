@@ -45,7 +45,7 @@ export interface RedisOptions {
   readonly sentinels?: RedisSentinels | undefined;
   /** The user name. Default: that of the URL or of the connection. */
   readonly username?: string | undefined;
-  /** The password. Default: that of the URL or of the connection. */
+  /** The password; empty for a user without one. Default: that of the URL or of the connection. */
   readonly password?: string | undefined;
   /** Whether to connect over TLS: `true`, or the options of Node's `tls.connect`. Default: as the URL says. */
   readonly tls?: boolean | ConnectionOptions | undefined;
@@ -166,7 +166,8 @@ function addressOf(options: RedisOptions): RedisAddress {
   const { username, password, tls, connection, sentinels, cluster } = options;
   for (const [field, value] of Object.entries({ username, password })) {
     // A secret, or next to one: the message contains only its type.
-    const isText = value === undefined || (typeof value === 'string' && value !== '');
+    const isEmpty = value === '' && !(field === 'password' && username !== undefined);
+    const isText = value === undefined || (typeof value === 'string' && !isEmpty);
     if (!isText) throw new LockConfigurationError(`${field} must be a string that is not empty, got ${typeof value}`);
   }
   const access = { username, password, tls: tlsOf(tls) };

@@ -78,7 +78,9 @@ export class LossRecorder {
   async #try(): Promise<void> {
     const losses = this.#unrecorded;
     try {
-      if (this.#backend.state === 'connected' && (await this.#isWritten(losses))) {
+      const { state, records } = this.#backend;
+      const isReachable = records.isReachable ?? state === 'connected';
+      if (isReachable && (await this.#isWritten(losses))) {
         this.#unrecorded = this.#unrecorded.filter((loss) => !losses.includes(loss));
         this.#pauses.reset();
       }

@@ -272,6 +272,8 @@ export const LAYERS: Layers = {
       '@nestjs/common',
       'node:crypto',
       'node:fs',
+      'node:http',
+      'node:https',
       'node:net',
       'node:readline/promises',
       'node:tls',

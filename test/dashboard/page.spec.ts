@@ -79,14 +79,30 @@ describe('the table of locks', () => {
     await live(page);
     await page.locator('#search').fill('late/');
     await page.locator('.count', { hasText: /^Looking …$/ }).waitFor();
-    await page.locator('.count', { hasText: '0 keys found so far, the answer is still awaited' }).waitFor();
-    await page.getByText('Still searching').waitFor();
+    // Both at once: a survey that takes long is given up.
+    const awaited = page.locator('body', { hasText: '0 keys found so far, the answer is still awaited' });
+    await awaited.filter({ hasText: 'Still searching' }).waitFor();
     mayAnswer.resolve();
     await rowOf(page, 'late/1').waitFor();
     await page.locator('.count', { hasText: '1 key found' }).waitFor();
     expect(await page.getByText('awaited').count()).toBe(0);
     await page.locator('#search').fill('late/2');
     await page.getByText('Nothing found').waitFor();
+  });
+
+  it('says that the servers could not be read when the survey of a search fails', async () => {
+    const { url, backend } = await browsedApp();
+    backend.isTruncated = true;
+    const { survey } = backend;
+    vi.spyOn(backend, 'survey').mockImplementation((question) =>
+      question.prefix?.startsWith('late/') ? Promise.reject(new Error('no rights')) : survey.call(backend, question),
+    );
+    const { page } = await open(url);
+    await live(page);
+    await page.locator('#search').fill('late/');
+    await page.getByText('The servers could not be read about “late/”: no rights').waitFor();
+    await page.locator('.count', { hasText: '0 keys found so far, the servers could not be read' }).waitFor();
+    expect(await page.getByText('Still searching').count()).toBe(0);
   });
 
   it('does not move rows under the pointer', async () => {

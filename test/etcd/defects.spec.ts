@@ -45,12 +45,15 @@ const LATE: Edit = {
 
 /** A client whose lease was answered late, and that is cut off from then on. */
 const believesForTooLong: Check = async (make) => {
-  const proxy = await FaultProxy.open(members[0]?.port ?? 0);
+  // A server alone: where a busy machine brings about an election, old versions end leases that the next leader has renewed.
+  const server = await EtcdServer.start();
+  onTestFinished(() => server.stop());
+  const proxy = await FaultProxy.open(server.port);
   onTestFinished(() => proxy.close());
   const { open } = clientsOf({ sessionTimeoutMs: 6_000 }, make);
   const lease = await hold(open(proxy.connectString), 'k');
   proxy.blackHole();
-  const wasHeld = hold(open(hostsOf(members)), 'k').then(() => lease.isHeld());
+  const wasHeld = hold(open(server.host), 'k').then(() => lease.isHeld());
   return (await wasHeld) ? 'two leases of one key are held' : undefined;
 };
 

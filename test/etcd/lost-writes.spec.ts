@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { UNCHANGED } from '../../lib/contract/record-store.js';
 import type { RecordChange } from '../../lib/contract/record-store.js';
+import { RefusedError } from '../../lib/etcd/client/etcd-error.js';
+import { EtcdLink } from '../../lib/etcd/client/etcd-link.js';
 import { EtcdSession } from '../../lib/etcd/session/etcd-session.js';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
 import { clientsOf, keysBelow, revoke } from './support/clients.js';
@@ -135,5 +137,113 @@ describe('a write whose answer is lost', () => {
     proxy.heal();
     expect(await writing).toEqual({ isApplied: true, version: 0 });
     expect(await others.read('v', signal)).toBeUndefined();
+  });
+});
+
+const { txn } = EtcdLink.prototype;
+
+/** Lets the server refuse the next request that puts something, as one whose database is full. */
+function refuseNext(when: 'before it is applied' | 'after it was applied'): void {
+  let isDone = false;
+  const spy = vi.spyOn(EtcdLink.prototype, 'txn').mockImplementation(async function (this: EtcdLink, asked) {
+    const isPut = JSON.stringify(asked.success, (_, value: unknown) => (typeof value === 'bigint' ? 0 : value));
+    if (isDone || !isPut.includes('"put"')) return txn.call(this, asked);
+    isDone = true;
+    if (when === 'after it was applied') await txn.call(this, asked);
+    throw new RefusedError('RESOURCE_EXHAUSTED', 'etcdserver: mvcc: database space exceeded');
+  });
+  onTestFinished(() => spy.mockRestore());
+}
+
+describe('a write that is refused because the database is full', () => {
+  const FULL = 'database space exceeded';
+  it.each<readonly [string, RecordChange, object]>([
+    ['makes a record', { name, value: '1', ifVersion: 'absent' }, { ...APPLIED, records: WRITTEN }],
+    ['changes a record', { name, value: '1', ifVersion: 1 }, { ...APPLIED, records: CHANGED }],
+    ['removes a record', { name, value: undefined, ifVersion: 1 }, { ...APPLIED, records: [] }],
+  ])('%s: is reported as it is', async (_, change, outcome) => {
+    const { one } = await setUp();
+    if (change.ifVersion === 1) for (const value of ['a', 'b']) await one.records.write([{ name, value }]);
+    const before = await one.records.read(name);
+    refuseNext('before it is applied');
+    expect(await outcomeOf(one.records.write([change]))).toEqual(expected(FULL));
+    expect(await one.records.read(name)).toEqual(before);
+    refuseNext('after it was applied');
+    expect(await outcomeOf(one.records.write([change]))).toEqual(expected(outcome));
+  });
+
+  it('is no conflict when it shares the request with others', async () => {
+    const { one } = await setUp();
+    await one.records.write([{ name: 'old', value: 'a' }]);
+    const cells = one.coordination!.cells;
+    const { signal } = new AbortController();
+    refuseNext('after it was applied');
+    const writes = [
+      one.records.write([{ name, value: '1', ifVersion: 'absent' }]),
+      one.records.write([{ name: 'old', value: undefined, ifVersion: 0 }]),
+      cells.write('v', { data: Buffer.from('mine'), ifVersion: 'absent' }, signal),
+    ];
+    expect(await Promise.all(writes)).toMatchObject([APPLIED, APPLIED, APPLIED]);
+    expect(await one.records.readAll([name, 'old'])).toMatchObject([{ value: '1', version: 0 }, undefined]);
+  });
+
+  it('that others have changed meanwhile is an error that says that the result is not known', async () => {
+    const { one, other } = await setUp();
+    await one.records.write([{ name, value: 'a' }]);
+    refuseNext('after it was applied');
+    const { change } = EtcdSession.prototype;
+    const spy = vi.spyOn(EtcdSession.prototype, 'change').mockImplementationOnce(async function (
+      this: EtcdSession,
+      ...args
+    ) {
+      try {
+        return await change.apply(this, args);
+      } finally {
+        await other.records.write([THEIRS]);
+      }
+    });
+    onTestFinished(() => spy.mockRestore());
+    const outcome = await outcomeOf(one.records.write([{ name, value: '1', ifVersion: 0 }]));
+    expect(outcome).toEqual(expected(UNKNOWN));
+    expect(outcome).toEqual(expected(FULL));
+  });
+
+  it('of items of a queue puts them once', async () => {
+    const { one } = await setUp();
+    const { queues } = one.coordination!;
+    const { signal } = new AbortController();
+    const put = { key: 'q', payloads: [Buffer.from('item')], wait: false, signal };
+    refuseNext('before it is applied');
+    expect(await outcomeOf(queues.put(put))).toEqual(expected(FULL));
+    expect(await queues.size('q', signal)).toBe(0);
+    refuseNext('after it was applied');
+    expect(await outcomeOf(queues.put(put))).toBe(true);
+    expect(await queues.size('q', signal)).toBe(1);
+  });
+});
+
+describe('a write whose answer is lost with servers that come back after the end of the session', () => {
+  it.each<readonly ['toClient' | 'toServer']>([['toClient'], ['toServer']])('is found out: lost %s', async (lost) => {
+    const own = await EtcdServer.start();
+    onTestFinished(() => own.stop());
+    const proxy = await FaultProxy.open(own.port);
+    onTestFinished(() => proxy.close());
+    const client = clientsOf().open(proxy.connectString);
+    await client.connect();
+    const former = client.vitals?.().sessionId;
+    // The servers end a lease that was revoked with all that belongs to it.
+    const spy = vi.spyOn(EtcdLink.prototype, 'revoke').mockRejectedValue(new Error('lost'));
+    onTestFinished(() => spy.mockRestore());
+    const sent = loseNext(proxy, lost);
+    const writing = outcomeOf(client.records.write([{ name, value: '1', ifVersion: 'absent' }]));
+    await sent;
+    await own.kill();
+    proxy.disconnect();
+    await expect.poll(() => client.vitals?.().marginMs).toBe(0);
+    // A server that comes back gives every lease its full time again.
+    await own.restart();
+    proxy.heal();
+    expect(await writing).toEqual(expected({ ...APPLIED, records: WRITTEN }));
+    expect(client.vitals?.().sessionId).not.toBe(former);
   });
 });

@@ -50,7 +50,7 @@ describe('a planted defect is found:', () => {
   ])('a write that is sent again whatever has happened meanwhile, by the check %s', async (check) => {
     const sendAgain = await planted([
       { file: 'etcd/session/key-writing.ts', replace: 'if (!isKnown) throw', by: 'if (false) throw' },
-      { file: 'etcd/session/key-writing.ts', replace: 'if (marked || ', by: 'if (' },
+      { file: 'etcd/session/key-writing.ts', replace: 'if (isMarked || ', by: 'if (' },
     ]);
     const subject = etcdSubject(() => server, SESSION_MS, sendAgain);
     expect(await findingOf(check, subject)).toMatch(/a write is applied twice/);

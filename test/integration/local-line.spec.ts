@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import type { Lease } from '../../lib/contract/lease.js';
+import { connectionOf } from '../../lib/service/lock.service.js';
 import type { LockService } from '../../lib/service/lock.service.js';
 import { ZooKeeperFaultProxy, ZooKeeperServer } from '../../lib/testing/index.js';
 import { freshBasePath } from '../support/base-path.js';
@@ -252,13 +253,33 @@ describe('a server', () => {
 
   const watches = async () => Number(/Total watches:(\d+)/.exec(await server.ask('wchs'))?.[1]);
 
+  /** Resolves when the process of the holder watches the znode of its lease. */
+  const untilWatchedBy = async (
+    service: LockService,
+    { fencingToken }: Lease,
+    { client, path }: Pick<Awaited<ReturnType<typeof openServices>>, 'client' | 'path'>,
+  ) => {
+    const id = connectionOf(service).backend.vitals?.().sessionId ?? '';
+    const watched = async () => {
+      const blocks = (await server.ask('wchp')).split(/\n(?=\/)/);
+      for (const block of blocks.filter((one) => one.startsWith(`${path}/`) && one.includes(id))) {
+        const [node = ''] = block.split('\n');
+        const { stat } = await client.read(node).catch(() => ({ stat: undefined }));
+        if (stat?.czxid === fencingToken >> 16n) return true;
+      }
+      return undefined;
+    };
+    await eventually(watched, 'a holder watches its own znode');
+  };
+
   it.each([{ keepMs: 0 }, { keepMs: 200 }])('keeps no watch of callers that are finished (%o)', async (options) => {
     const { services, client, path } = await openServices(3, { ...options, connectString: server.connectString });
     const work = async (service: LockService, place: number) => {
       const { read, write } = service.readWriteLock('k');
       const lock = at([service.mutex('k'), read, write, read], place);
       const lease = await lock.tryAcquire({ waitMs: place % 7 === 0 ? 3 : 20_000 });
-      if (place % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 150));
+      // Some hold for so long that their own znode is watched.
+      if (lease && place % 50 === 0) await untilWatchedBy(service, lease, { client, path });
       await lease?.release();
     };
     await Promise.all(Array.from({ length: 300 }, (_, place) => work(at(services, place), place)));

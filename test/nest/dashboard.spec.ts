@@ -377,6 +377,32 @@ describe('data', () => {
     await expect.poll(() => search('many/59'), SOON).toEqual([11, false]);
   });
 
+  it('says why its survey failed, until one has answered', async () => {
+    const { get, backend } = await serveDashboard();
+    backend.isTruncated = true;
+    for (let at = 0; at < 600; at++) backend.cluster.set(`many/${at}`, { holders: [{}] });
+    let fault: Error | undefined = new Error('no rights');
+    const { survey } = backend;
+    vi.spyOn(backend, 'survey').mockImplementation(async (question) => {
+      if (question.prefix === 'many/59' && fault) throw fault;
+      return survey.call(backend, question);
+    });
+    const search = async (text: string) => {
+      const {
+        keys,
+        fault: overview,
+        isSearchAwaited,
+        searchFault,
+      } = await stateOf(await get(`/locks/api/state?search=${text}`));
+      return { keys: keys.length, overview, isSearchAwaited, searchFault };
+    };
+    const found = { overview: null, isSearchAwaited: false };
+    await expect.poll(() => search('many/59'), SOON).toEqual({ ...found, keys: 1, searchFault: 'no rights' });
+    expect(await search('')).toEqual({ ...found, keys: 200, searchFault: null });
+    fault = undefined;
+    await expect.poll(() => search('many/59'), SOON).toEqual({ ...found, keys: 11, searchFault: null });
+  });
+
   it.each([
     ['outside of the base path', '/other/app', {}],
     ['of keys with other names', 'many/59', { redactKey: (key: string) => `#${key.length}` }],

@@ -121,6 +121,21 @@ it('doctor finds a user that may not write below the base path', async () => {
   expect(findings).toContainEqual(expect.objectContaining({ result: 'wrong', change }));
 });
 
+it.each([
+  ['has none, without a password', 'nopass', (server: RedisServer) => server.url],
+  ['has one in the URL, with that', '>secret', (server: RedisServer) => server.url.replace('//', '//:secret@')],
+])('list is a user that %s when the variable of the password is set to nothing', async (_, password, urlOf) => {
+  await using server = await RedisServer.start();
+  await server.ask('ACL', 'SETUSER', 'shop', 'on', password, '~*', '&*', '+@all');
+  await server.ask('ACL', 'SETUSER', 'default', 'off');
+  const env = { REDIS_USERNAME: 'shop', REDIS_PASSWORD: '', REDIS_URL: urlOf(server) };
+  vi.stubEnv('REDIS_URL', env.REDIS_URL);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const io = commandIo({ env });
+  const code = await runCommand(['list', '--backend', 'redis', '--timeout', '60s'], io);
+  expect([code, io.written().complained]).toEqual([0, '']);
+});
+
 it('doctor passes on what the backend warns of', async () => {
   await using server = await RedisServer.start();
   const proxy = await AnsweringProxy.open(server.port);

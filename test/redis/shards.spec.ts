@@ -98,6 +98,13 @@ describe('the number of shards', () => {
 });
 
 describe('a shard', () => {
+  it('that is not connected leaves the records reachable, which the first one has', async () => {
+    const client = opened();
+    expect(client.records.isReachable).toBe(false);
+    await client.records.read('r');
+    expect([client.state, client.records.isReachable]).toEqual(['suspended', true]);
+  });
+
   it('that is cut off loses its own leases only', async () => {
     const basePath = `cut/${randomUUID()}`;
     const client = opened({ basePath });

@@ -1,4 +1,4 @@
-import type { ShownKey } from '../answers.js';
+import type { ShownKey, StateAnswer } from '../answers.js';
 import { queueBlocks, sparkline } from './charts.js';
 import { h } from './dom.js';
 import type { Child, VNode } from './dom.js';
@@ -139,13 +139,18 @@ function sorting({ changed }: LocksCalls): VNode {
 }
 
 function countText(rows: number): string {
-  const { state, search } = store;
+  const { state } = store;
   if (!state) return '';
   const more = state.total > state.keys.length ? ` of ${count(state.total)}` : '';
   if (isUnanswered()) return 'Looking …';
-  const found = search === '' ? '' : state.isSearchAwaited ? ' found so far, the answer is still awaited' : ' found';
   const truncated = state.isTruncated ? '. There are more than one survey sees: search by the beginning of a key' : '';
-  return `${count(rows)}${more} ${rows === 1 ? 'key' : 'keys'}${found}${truncated}`;
+  return `${count(rows)}${more} ${rows === 1 ? 'key' : 'keys'}${foundText(state)}${truncated}`;
+}
+
+function foundText({ isSearchAwaited, searchFault }: StateAnswer): string {
+  if (store.search === '') return '';
+  if (searchFault !== null) return ' found so far, the servers could not be read';
+  return isSearchAwaited ? ' found so far, the answer is still awaited' : ' found';
 }
 
 /** Whether the rows are those of an earlier text. */
@@ -156,6 +161,8 @@ function isUnanswered(): boolean {
 function empty(): VNode {
   const { state, search, onlyContended } = store;
   if (state?.fault) return nothing('No overview', state.fault);
+  if (!isUnanswered() && state?.searchFault)
+    return nothing('No answer', `The servers could not be read about “${search}”: ${state.searchFault}`);
   if (isUnanswered() || state?.isSearchAwaited)
     return nothing('Still searching', `The answer about “${search}” is awaited.`);
   if (search !== '') return nothing('Nothing found', `No key, holder or waiting caller matches “${search}”.`);

@@ -59,7 +59,7 @@ export class EtcdBarriers implements Barriers {
     }
     const members = this.#sessions.keys.below('members', key);
     return inSession(this.#sessions, { ...request, wait: true, signal }, async (session) => {
-      const member = members + session.newName();
+      const member = members + session.takeName();
       const call: ChangeCall = { signal };
       try {
         await join(session, member, call);
@@ -68,7 +68,10 @@ export class EtcdBarriers implements Barriers {
         if (session.isOver) throw error;
         await call.sent?.catch(() => {});
         // A member that the others have counted has entered even when it gives up: they rely on it.
-        if (await leaveIfWaiting(session, member)) throw error;
+        if (await leaveIfWaiting(session, member)) {
+          session.giveNameBack(member);
+          throw error;
+        }
       }
       return this.#entered(nameOf(request), session, members, member);
     });
@@ -98,7 +101,7 @@ export class EtcdBarriers implements Barriers {
   #entered(name: string, session: EtcdSession, members: string, member: string): EnteredMember {
     const exit = async () => {
       leaveLeases();
-      const left = session.remove([member]);
+      const left = session.removeEntry(member);
       if (session.isLinked) await settledWithin(left, this.#releaseTimeoutMs);
     };
     const lease = new GrantedLease({
@@ -130,7 +133,10 @@ export class EtcdBarriers implements Barriers {
       await watchUntil(watches, rangeBelow(members), signal, () =>
         inSession(this.#sessions, { key: lease.key, wait: true, signal }, async (current) => {
           const { found: left } = await membersOf(current, members, signal);
-          const isOut = !others.some(({ key }) => left.some((one) => one.key === key));
+          // Names are used again: one that has entered once more is another member.
+          const isOut = !others.some((other) =>
+            left.some(({ key, created }) => key === other.key && created === other.created),
+          );
           return isOut ? { found: true } : { againInMs: lookEveryMs };
         }),
       );

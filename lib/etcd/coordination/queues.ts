@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from '../../contract/coordination-backend.js';
 import { now } from '../../async/clock.js';
+import { BoundedMap } from '../../async/collections.js';
 import { settledWithin } from '../../async/timer.js';
 import { LockConfigurationError, LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
@@ -12,29 +13,27 @@ import type { QueueViews } from '../locks/queue-views.js';
 import { inOrder } from '../locks/turns.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import type { QueueKind } from '../session/etcd-keys.js';
-import type { ChangeCall, Doubt, EtcdSession } from '../session/etcd-session.js';
+import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
 import { MOST_OPERATIONS } from '../session/outbox.js';
 import { SessionEndedError } from '../session/session-ended-error.js';
-import { unknownResult } from '../session/unknown-result.js';
 import { watchUntil } from '../session/watches.js';
 import type { Look } from '../session/watches.js';
 import type { Compare } from '../wire/requests.js';
 import type { KeyValue } from '../wire/responses.js';
+import { ItemNames, putIn } from './put-items.js';
+import type { ItemKeys } from './put-items.js';
 
 /** One operation is left for the transaction around a put. */
 const MOST_ITEMS = MOST_OPERATIONS - 1;
 /** A taken item costs two conditions. */
 const MOST_TAKEN = 50;
 const PLACE_DIGITS = 4;
-
-/** The beginnings of the keys of a queue. An item and its taker have the same last segment. */
-interface ItemKeys {
-  readonly all: string;
-  readonly items: string;
-  readonly takers: string;
-}
+/** The id of an item, which its value begins with: that of the put, and the place in it. */
+const ID_BYTES = randomUUID().length + 1 + PLACE_DIGITS;
+/** The queues whose names of items are remembered. */
+const MOST_QUEUES = 1_000;
 
 /**
  * Queues of items. An item is a key without a lease; its taker is a key with the lease of its session. Callers that wait
@@ -44,6 +43,9 @@ export class EtcdQueues implements Queues {
   readonly #sessions: EtcdSessions;
   readonly #views: QueueViews;
   readonly #releaseTimeoutMs: number;
+  #session: EtcdSession | undefined;
+  /** The names of items that the session has put. */
+  #names = new BoundedMap<ItemNames>(MOST_QUEUES);
 
   constructor(sessions: EtcdSessions, views: QueueViews, releaseTimeoutMs: number) {
     this.#sessions = sessions;
@@ -59,14 +61,13 @@ export class EtcdQueues implements Queues {
       throw new LockConfigurationError(text, { key: nameOf(request) });
     }
     const id = randomUUID();
-    const items = payloads.map((value, place) => ({
-      key: `${keys.items}${id}:${String(place).padStart(PLACE_DIGITS, '0')}`,
-      value,
-    }));
-    const doubt = { isSo: false };
-    const isPut = await this.#inTurn('put', request, (session, signal) =>
-      putIn(session, { keys, items, maxItems, name: nameOf(request), doubt, signal }, this.#sessions.lookEveryMs),
-    );
+    const idOf = (place: number) => `${id}:${String(place).padStart(PLACE_DIGITS, '0')}`;
+    const values = payloads.map((payload, place) => Buffer.concat([Buffer.from(idOf(place)), payload]));
+    const putting = { keys, values, maxItems, name: nameOf(request), doubt: { isSo: false } };
+    const isPut = await this.#inTurn('put', request, async (session, signal) => {
+      const isDone = await putIn(session, putting, this.#namesOf(session, keys), signal);
+      return isDone ? { found: true } : { againInMs: this.#sessions.lookEveryMs };
+    });
     return isPut ?? false;
   }
 
@@ -129,8 +130,7 @@ export class EtcdQueues implements Queues {
   }
 
   #taken(session: EtcdSession, keys: ItemKeys, name: string, { item, created }: Taken): TakenItem {
-    const id = item.key.slice(keys.items.length);
-    const taker = keys.takers + id;
+    const taker = takerOf(keys, item);
     const lost = () => new LockLostError(name, 'the item may have been delivered to another taker');
     let isAcknowledged = false;
     const lease = new GrantedLease({
@@ -141,70 +141,36 @@ export class EtcdQueues implements Queues {
       giveBack: async () => {
         leaveLeases();
         if (isAcknowledged) return;
-        const back = settle(session, { item: item.key, taker, created }, 'back').catch(() => {});
+        const back = settle(session, { item, taker, created }, 'back').catch(() => {});
         if (session.isLinked) await settledWithin(back, this.#releaseTimeoutMs);
       },
     });
     const leaveLeases = session.leases.add(lease);
     const ack = async () => {
       if (!lease.isHeld()) throw lost();
-      const isDone = await settle(session, { item: item.key, taker, created }, 'ack').catch((error: unknown) => {
+      const isDone = await settle(session, { item, taker, created }, 'ack').catch((error: unknown) => {
         throw error instanceof SessionEndedError ? lost() : explained(error, name);
       });
-      isAcknowledged = true;
+      isAcknowledged = isDone;
       await lease.release();
       if (!isDone) throw lost();
     };
-    return { id, payload: Buffer.from(item.value), lease, ack };
+    const [id, payload] = [item.value.subarray(0, ID_BYTES).toString(), Buffer.from(item.value.subarray(ID_BYTES))];
+    return { id, payload, lease, ack };
+  }
+
+  #namesOf(session: EtcdSession, { items }: ItemKeys): ItemNames {
+    if (this.#session !== session) this.#names = new BoundedMap(MOST_QUEUES);
+    this.#session = session;
+    const names = this.#names.get(items) ?? new ItemNames(session);
+    this.#names.set(items, names);
+    return names;
   }
 
   #itemsOf(key: string): ItemKeys {
     checkKey(key);
     const all = this.#sessions.keys.below('items', key);
     return { all, items: `${all}item/`, takers: `${all}taker/` };
-  }
-}
-
-interface Putting {
-  readonly keys: ItemKeys;
-  readonly items: readonly { readonly key: string; readonly value: Buffer }[];
-  readonly maxItems: number;
-  readonly name: string;
-  readonly doubt: Doubt;
-  readonly signal: AbortSignal;
-}
-
-async function putIn(
-  session: EtcdSession,
-  { keys, items, maxItems, name, doubt, signal }: Putting,
-  lookEveryMs: number,
-): Promise<Look<boolean>> {
-  const range = rangeBelow(keys.items);
-  const first = items[0]?.key ?? '';
-  for (;;) {
-    const reads = [
-      { kind: 'read', key: first, only: 'count' } as const,
-      { kind: 'read', ...range, only: 'count' } as const,
-    ];
-    const { results, revision } = await session.read(reads, signal);
-    const [own, all] = results;
-    if (doubt.isSo) {
-      if (own?.count === 1) return { found: true };
-      // The items may have been put and taken since.
-      throw unknownResult(name, 'the items were put');
-    }
-    if ((all?.count ?? 0) + items.length > maxItems) return { againInMs: lookEveryMs };
-    const unchanged: Compare = { ...range, property: 'modified', is: 'less', than: revision + 1 };
-    const answer = await session.change(
-      {
-        about: [keys.items],
-        compare: maxItems === Infinity ? [] : [unchanged],
-        success: items.map((item) => ({ kind: 'put', ...item })),
-        failure: [],
-      },
-      { signal, doubt },
-    );
-    if (answer.isMet) return { found: true };
   }
 }
 
@@ -224,7 +190,9 @@ async function takeIn(
   for (;;) {
     const items = await freeItems(session, keys, atMost, signal);
     if (items.length === 0) return [];
-    const takers = items.map(({ key }) => keys.takers + key.slice(keys.items.length));
+    const takers = items.map((item) => takerOf(keys, item));
+    // No other call has it.
+    const token = session.newName();
     const call: ChangeCall = { signal };
     const taking = session.change(
       {
@@ -233,19 +201,32 @@ async function takeIn(
           { key, property: 'modified', is: 'equal', than: modified },
           { key: takers[place] ?? '', property: 'created', is: 'equal', than: 0 },
         ]),
-        success: takers.map((key) => ({ kind: 'put', key, value: session.id, lease: session.lease })),
+        success: takers.map((key) => ({ kind: 'put', key, value: token, lease: session.lease })),
         failure: [{ kind: 'read', key: takers[0] ?? '' }],
       },
       call,
     );
     const answer = await taking.catch((error: unknown) => {
-      // Items that were taken for a caller that has given up are put back.
-      const back = () => session.remove(takers);
+      const back = () => putBack(session, takers, token);
       if (!session.isOver) void call.sent?.then(back, back);
       throw error;
     });
     if (answer.isMet) return items.map((item) => ({ item, created: answer.revision }));
   }
+}
+
+/**
+ * Puts items back that were taken for a caller that has given up. Another taker may have come first. Never rejects: a
+ * server that refuses keeps them until the session ends.
+ */
+async function putBack(session: EtcdSession, takers: readonly string[], token: string): Promise<void> {
+  try {
+    const { results } = await session.read(takers.map((key) => ({ kind: 'read', key }) as const));
+    const own = results.flatMap(({ found }) => found).filter(({ value }) => value.toString() === token);
+    const compare = own.map(({ key, created }) => ({ key, property: 'created', is: 'equal', than: created }) as const);
+    const success = own.map(({ key }) => ({ kind: 'delete', key }) as const);
+    if (own.length > 0) await session.change({ about: takers, compare, success, failure: [] });
+  } catch {}
 }
 
 /** Returns the first items without a taker, in the order in which they were put. */
@@ -266,29 +247,41 @@ async function freeItems(
     const [takers, items] = results;
     const taken = new Set(takers?.found.map(({ key }) => key.slice(keys.takers.length)));
     const found = inOrder([...(items?.found ?? [])]);
-    const free = found.filter(({ key }) => !taken.has(key.slice(keys.items.length)));
+    const last = found.at(-1)?.created;
+    // Servers do not order the items of one put: of the last one, any may be missing.
+    const whole = items?.hasMore ? found.filter(({ created }) => created !== last) : found;
+    const free = whole.filter(({ key }) => !taken.has(key.slice(keys.items.length)));
     if (free.length >= atMost || !items?.hasMore) return free.slice(0, atMost);
   }
+}
+
+function takerOf({ items, takers }: ItemKeys, { key }: KeyValue): string {
+  return takers + key.slice(items.length);
 }
 
 /** Removes a taken item, or puts it back in its place. Returns `false` when another taker may have it. */
 async function settle(
   session: EtcdSession,
-  { item, taker, created }: { item: string; taker: string; created: number },
+  { item, taker, created }: Taken & { readonly taker: string },
   how: 'ack' | 'back',
 ): Promise<boolean> {
   const doubt = { isSo: false };
-  const removed = how === 'ack' ? [taker, item] : [taker];
+  const removed = how === 'ack' ? [taker, item.key] : [taker];
+  const own = { property: 'created', is: 'equal' } as const;
+  const stands: Compare[] = [{ key: taker, ...own, than: created }];
+  // The name may be that of a later item, if this one was removed by hand.
+  if (how === 'ack') stands.push({ key: item.key, ...own, than: item.created });
   const answer = await session.change(
     {
-      about: [taker, item],
-      compare: [{ key: taker, property: 'created', is: 'equal', than: created }],
+      about: [taker, item.key],
+      compare: stands,
       success: removed.map((key) => ({ kind: 'delete', key })),
-      failure: [{ kind: 'read', key: item, only: 'count' }],
+      failure: [{ kind: 'read', key: item.key, only: 'keys' }],
     },
     { doubt },
   );
   const [left] = answer.results;
+  const isLeft = left?.kind !== 'read' || left.found.some((found) => found.created === item.created);
   // While the session lives nobody else can have removed it.
-  return answer.isMet || (doubt.isSo && left?.kind === 'read' && left.count === 0);
+  return answer.isMet || (doubt.isSo && !isLeft);
 }

@@ -64,8 +64,9 @@ export class Contender implements ViewFollower {
 
   placed(place: Place | undefined): void {
     if (this.#isOver) return;
-    if (!place) return this.#end(new EntryGoneError());
-    if (place.isTurn) this.#grant(place.entry, place.isWanted);
+    // A server may have forgotten the event of its creation: an entry that stands would be in the way of all others.
+    if (!place) void this.leave().then(() => this.#granted.reject(new EntryGoneError()));
+    else if (place.isTurn) this.#grant(place.entry, place.isWanted);
   }
 
   /**

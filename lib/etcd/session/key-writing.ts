@@ -5,6 +5,7 @@
  * revision at which it was read, shows that the write was not applied. A key with the write's id shows that it was.
  * Marks: a removal leaves nothing to be seen, nor does a write that only makes keys, once others have removed them. Such
  * a write also makes a key that ends with the session, and is removed after the answer.
+ * Refusals: a server that finds its database full when it applies a write applies it all the same.
  */
 import { LinkLostError, RefusedError } from '../client/etcd-error.js';
 import { UNCHANGED } from '../../contract/record-store.js';
@@ -12,7 +13,7 @@ import type { Op } from '../wire/requests.js';
 import type { KeyValue } from '../wire/responses.js';
 import type { EtcdSession } from './etcd-session.js';
 import { MOST_OPERATIONS } from './outbox.js';
-import { unknownResult } from './unknown-result.js';
+import { isUndecided, unknownResult } from './unknown-result.js';
 
 type Found = KeyValue | undefined;
 type Value = string | Buffer | undefined | typeof UNCHANGED;
@@ -38,6 +39,8 @@ interface Attempt {
   readonly values: readonly Value[];
   /** The key that shows that it was applied. `undefined`: others show whether it was. */
   readonly mark: string | undefined;
+  /** The answer, which leaves open whether it was applied. `undefined`: the answer was lost. */
+  refusal?: RefusedError;
 }
 
 /** One write, with as many attempts, links and sessions as it takes to know its outcome. */
@@ -92,28 +95,28 @@ export class KeyWriting {
     try {
       return (await session.change(change, { signal, doubt, isOnce: true })).isMet;
     } catch (error) {
-      if (doubt.isSo) this.#inDoubt = attempt;
-      if (!(error instanceof LinkLostError)) throw error;
+      const isRefused = isUndecided(error);
+      if (isRefused) attempt.refusal = error;
+      if (doubt.isSo || isRefused) this.#inDoubt = attempt;
+      if (!isRefused && !(error instanceof LinkLostError)) throw error;
       return false;
     }
   }
 
-  /** Reads the keys after a lost answer, unless they show that the write was applied. */
-  async #findOut(
-    { session: former, mark, ...inDoubt }: Attempt,
-    session: EtcdSession,
-    signal: AbortSignal,
-  ): Promise<readonly Found[] | 'applied'> {
-    if (former !== session) await endRequestsOf(former, session, signal);
-    const beside = mark === undefined ? [former.key] : [former.key, mark];
-    const read = await readKeys(session, [...this.#keys, ...beside], signal);
-    const found = read.slice(0, this.#keys.length);
-    const [alive, marked] = read.slice(this.#keys.length);
-    if (marked || found.some((kv, place) => kv && this.#changes[place]?.isOwn(kv))) return 'applied';
+  /**
+   * Reads the keys of an attempt in doubt, unless they show that it was applied.
+   * @throws its refusal, when it was not applied; LockUnavailableError when that cannot be known
+   */
+  async #findOut(attempt: Attempt, session: EtcdSession, signal: AbortSignal): Promise<readonly Found[] | 'applied'> {
+    const { isAlive, isMarked } = await lookBeside(attempt, session, signal);
+    const found = await readKeys(session, this.#keys, signal);
+    if (isMarked || found.some((kv, place) => kv && this.#changes[place]?.isOwn(kv))) return 'applied';
+    const { mark, refusal } = attempt;
     // A mark that is missing shows something while the session lives: they end together.
-    const isKnown = (mark !== undefined && alive !== undefined) || wasNotApplied(inDoubt, found);
-    if (!isKnown) throw unknownResult(this.#name, 'the write was applied');
+    const isKnown = (mark !== undefined && isAlive) || wasNotApplied(attempt, found);
+    if (!isKnown) throw unknownResult(this.#name, 'the write was applied', refusal);
     this.#inDoubt = undefined;
+    if (refusal) throw refusal;
     return found;
   }
 }
@@ -186,15 +189,26 @@ function markFor(session: EtcdSession, found: readonly Found[], values: readonly
 }
 
 /** Whether a key that the attempt would have changed is as before, or it would have changed none. */
-function wasNotApplied({ found, values }: Pick<Attempt, 'found' | 'values'>, now: readonly Found[]): boolean {
+function wasNotApplied({ found, values }: Attempt, now: readonly Found[]): boolean {
   const isEffect = values.map((value, place) => isEffective(value, found[place]));
   const isAsBefore = (kv: Found, place: number) =>
     isEffect[place] === true && kv !== undefined && kv.modified === now[place]?.modified;
   return !isEffect.includes(true) || found.some(isAsBefore);
 }
 
-/** The requests of a former session, which the servers may not have ended yet, have no effect any more. */
-async function endRequestsOf(former: EtcdSession, session: EtcdSession, signal: AbortSignal): Promise<void> {
-  const { key } = former;
-  await session.change({ about: [key], compare: [], success: [{ kind: 'delete', key }], failure: [] }, { signal });
+/**
+ * Reads the keys that end with the session of an attempt. If that is a former one, its requests, which the servers may
+ * not have ended yet, have no effect any more from that moment.
+ */
+async function lookBeside(
+  { session: former, mark }: Attempt,
+  session: EtcdSession,
+  signal: AbortSignal,
+): Promise<{ readonly isAlive: boolean; readonly isMarked: boolean }> {
+  const beside = mark === undefined ? [former.key] : [former.key, mark];
+  const reads = beside.map((key): Op => ({ kind: 'read', key, only: 'count' }));
+  const success = former === session ? reads : [...reads, { kind: 'delete', key: former.key } as const];
+  const { results } = await session.change({ about: beside, compare: [], success, failure: [] }, { signal });
+  const [isAlive = false, isMarked = false] = results.map((result) => result.kind === 'read' && result.count > 0);
+  return { isAlive, isMarked: mark !== undefined && isMarked };
 }

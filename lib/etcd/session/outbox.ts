@@ -4,6 +4,7 @@ import type { EtcdLink } from '../client/etcd-link.js';
 import { RefusedError } from '../client/etcd-error.js';
 import type { Compare, Op, Txn, TxnOp } from '../wire/requests.js';
 import type { Header, OpResult } from '../wire/responses.js';
+import { isUndecided } from './unknown-result.js';
 
 /** A transaction that may share a request with others. */
 export interface Change extends Txn {
@@ -92,22 +93,32 @@ export class Outbox {
       if (others.length === 0) only.answered.resolve(await this.#alone(only.change));
       else await this.#together(batch);
     } catch (error) {
-      // A refusal of one change must not be that of the others.
-      if (error instanceof RefusedError && others.length > 0) for (const one of batch) void this.#send([one]);
+      if (error instanceof RefusedError && others.length > 0) this.#refused(batch, error);
       else batch.forEach(({ answered }) => answered.reject(error));
     } finally {
       this.#underWay--;
     }
   }
 
+  /** A refusal of one change must not be that of the others. */
+  #refused(batch: readonly Waiting[], error: RefusedError): void {
+    for (const one of batch) {
+      // A put that may have been applied is not made a second time. A full database accepts removals.
+      if (isUndecided(error) && puts(one.change)) one.answered.reject(error);
+      else void this.#send([one]);
+    }
+  }
+
   async #together(batch: readonly Waiting[]): Promise<void> {
     const { key, lease } = this.#proof;
-    const puts = batch.some(({ change }) => change.success.some(({ kind }) => kind === 'put'));
+    const hasPuts = batch.some(({ change }) => puts(change));
     // A server whose database is full looks for writes in both branches, and not inside inner transactions.
     const { isMet, results, ...header } = await this.#link.txn({
       compare: [this.#isBound],
       success: batch.map(({ change }): TxnOp => ({ kind: 'txn', ...change })),
-      failure: puts ? [{ kind: 'put', key: `${key}-late`, value: '', lease }] : [{ kind: 'read', key, only: 'keys' }],
+      failure: hasPuts
+        ? [{ kind: 'put', key: `${key}-late`, value: '', lease }]
+        : [{ kind: 'read', key, only: 'keys' }],
     });
     if (!isMet) throw new NotBoundError();
     batch.forEach(({ answered }, place) => {
@@ -160,6 +171,10 @@ function batchesOf(waiting: readonly Waiting[]): readonly (readonly Waiting[])[]
     batch.about.push(...about);
   }
   return batches.map(({ members }) => members);
+}
+
+function puts({ success }: Change): boolean {
+  return success.some(({ kind }) => kind === 'put');
 }
 
 function operationsOf({ compare, success, failure }: Change): number {

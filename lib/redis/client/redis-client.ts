@@ -108,7 +108,8 @@ export function createClient(address: RedisAddress, name: string, limitMs: numbe
   if (connection) return connection.duplicate(settings);
   const Client = clientClass();
   if (sentinels) return new Client({ ...settings, ...sentinels, role: 'master' });
-  return new Client(url, settings);
+  // The first one counts where both say something.
+  return new Client(settings, url);
 }
 
 /** Creates a client of a cluster's node, as `createClient` does. */

@@ -77,16 +77,20 @@ const undoneByOthers = ({ ifVersion, value, meanwhile }: Undone) =>
     const [mine, others] = [stage.one.backend.records, stage.other.backend.records];
     let name = '';
     let left: StoredRecord | undefined;
+    let isBegun = false;
     let isUndone = false;
     const { call } = await losing(stage, {
       begin: async (attempt) => {
         name = `${stage.key}/${attempt}`;
-        isUndone = false;
+        isBegun = isUndone = false;
         if (ifVersion === 0) await others.write([{ name, value: 'before' }]);
+        // Until now, a record that is to be removed is missing as well.
+        isBegun = true;
         return mine.write([{ name, value, ifVersion }]);
       },
       isDone: async () => {
-        if (isUndone || !stage.proxy.hasLostReplies || !(await isWritten(others, { name, value }))) return isUndone;
+        if (isUndone || !isBegun || !stage.proxy.hasLostReplies || !(await isWritten(others, { name, value })))
+          return isUndone;
         for (const other of meanwhile) await others.write([{ name, value: other }]);
         left = await others.read(name);
         isUndone = true;

@@ -15,6 +15,8 @@ import type { OwnWatch } from './held-nodes.js';
 const SHORT_HOLD_MS = 100;
 
 const queuesBySession = new WeakMap<Session, YoungLeases>();
+/** Contenders to whose znodes this process has written. */
+const writtenHere = new WeakSet<Contender>();
 
 class OwnNodeWatch implements OwnWatch, Watcher {
   readonly #session: Session;
@@ -25,6 +27,8 @@ class OwnNodeWatch implements OwnWatch, Watcher {
   #path = '';
   /** The path whose data may have changed and has to be read. */
   #unread: string | undefined;
+  /** The path at which another client has changed the data since the last request, or this process has. */
+  #changed: string | undefined;
 
   /** @param unread the path whose data may have changed since the create */
   constructor(session: Session, contender: Contender, unread: string | undefined) {
@@ -48,13 +52,14 @@ class OwnNodeWatch implements OwnWatch, Watcher {
     this.#isSet = false;
     if (event === 'deleted') return void this.#deleted();
     this.#unread = this.#path;
+    this.#changed = event === 'changed' ? this.#path : undefined;
     void this.#set();
   }
 
   async #set(): Promise<void> {
     if (this.#contender.isLeaving) return this.#known();
     const watch = await this.#session.persistently(() => this.#request()).catch(unlessDeleted);
-    if (watch === 'deleted') return this.#deleted();
+    if (watch === 'deleted') return this.#deleted(this.#changed === this.#path && !writtenHere.has(this.#contender));
     this.#known();
     watch?.listen(this);
   }
@@ -66,10 +71,14 @@ class OwnNodeWatch implements OwnWatch, Watcher {
     return isAsCreated ? this.#session.requests.watch(path, czxid) : look(this.#session, this.#contender);
   }
 
-  async #deleted(): Promise<void> {
+  /** @param wasRevoked whether it was changed before: only a revocation writes to the znode of another client */
+  async #deleted(wasRevoked = false): Promise<void> {
     const contender = this.#contender;
     if (!(await contender.isStillAt(this.#path))) return this.#set();
-    if (!contender.isLeaving) contender.foundGone();
+    if (!contender.isLeaving) {
+      if (wasRevoked) contender.foundRevoked();
+      contender.foundGone();
+    }
     this.#known();
   }
 
@@ -96,6 +105,11 @@ export function watchOwnNodesSoon(session: Session, contenders: readonly Contend
   const young = queuesBySession.get(session) ?? new YoungLeases(session);
   queuesBySession.set(session, young);
   return young.add(contenders);
+}
+
+/** Called before this process writes to the contender's znode: a change is no revocation then until it is read. */
+export function willWrite(contender: Contender): void {
+  writtenHere.add(contender);
 }
 
 /** `undefined` when it cannot be known any more. */

@@ -16,7 +16,7 @@ import type { Contender } from './contender.js';
 import { becomeReader } from './downgrade.js';
 import type { LeaseNodes, NodesListener } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
-import { watchOwnNodesSoon } from './own-node-watch.js';
+import { watchOwnNodesSoon, willWrite } from './own-node-watch.js';
 import type { PermitNodes } from './permit-nodes.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
@@ -186,6 +186,7 @@ export class IdleMarker {
     this.#session = session;
     this.#path = contender.path;
     this.#label = label;
+    willWrite(contender);
   }
 
   write(isKept: boolean): void {

@@ -232,11 +232,16 @@ describe('a command line', () => {
     ['zookeeper', { ZOOKEEPER_USER: 'me' }, 'ZOOKEEPER_USER is set, and ZOOKEEPER_PASSWORD is not: set both'],
     ['zookeeper', { ZOOKEEPER_USER: '', ZOOKEEPER_PASSWORD: 'hunter2' }, 'ZOOKEEPER_USER is not: set both'],
     ['redis', { REDIS_USERNAME: 'me' }, 'REDIS_USERNAME is set, and REDIS_PASSWORD is not: set both'],
+    [
+      'redis --connect redis://127.0.0.1:1',
+      { REDIS_USERNAME: 'me', REDIS_URL: 'redis://:hunter2@127.0.0.1:1' },
+      'REDIS_USERNAME is set, and REDIS_PASSWORD is not: set both',
+    ],
     ['etcd', { ETCD_PASSWORD: 'hunter2' }, 'ETCD_PASSWORD is set, and ETCD_USERNAME is not: set both'],
     ['etcd', { ETCD_USERNAME: 'me' }, 'ETCD_USERNAME is set, and ETCD_PASSWORD is not: set both'],
   ])('does not go on with half of the credentials of %s: %j', async (backend, env, message) => {
     const io = commandIo({ env });
-    expect(await runCommand(['list', '--backend', backend, '--timeout', '50ms'], io)).toBe(1);
+    expect(await runCommand(['list', '--backend', ...backend.split(' '), '--timeout', '50ms'], io)).toBe(1);
     expect(io.written().complained).toContain(message);
     expect(io.written().complained).not.toContain('hunter2');
   });
@@ -261,6 +266,9 @@ describe('a command line', () => {
     ['--most must be a whole number from 1 to 10000', ['list', '--most', '0']],
     ["Unknown option '--colour'", ['list', '--colour']],
     ['connectString: ', ['list', '--connect', 'host:port:7']],
+    ['give both --cert and --key, or neither', ['list', '--tls', '--cert', 'shop.pem']],
+    ['--cert and --key need --tls', ['list', '--cert', 'shop.pem', '--key', 'shop.key']],
+    ['--cert must be a file that can be read: ENOENT', ['list', '--tls', '--cert', '/no/shop.pem', '--key', '/no/key']],
   ])('is refused: %s', async (message, args) => {
     const io = commandIo();
     expect(await runCommand(args, io)).toBe(1);

@@ -89,4 +89,16 @@ describe('an outbox', () => {
     expect(one).toMatchObject({ status: 'rejected', reason: refused });
     expect(other).toMatchObject({ status: 'fulfilled' });
   });
+
+  it('makes no put again that a full server may have applied, and sends removals alone', async () => {
+    const full = new RefusedError('RESOURCE_EXHAUSTED', 'etcdserver: mvcc: database space exceeded');
+    const { outbox } = setUp(({ success }) => {
+      if (success.length > 1) throw full;
+      return metBy(success.length);
+    });
+    const removal: Change = { about: ['b'], compare: [], success: [{ kind: 'delete', key: 'b' }], failure: [] };
+    const [one, other] = await Promise.allSettled([outbox.send(put('a')), outbox.send(removal)]);
+    expect(one).toMatchObject({ status: 'rejected', reason: full });
+    expect(other).toMatchObject({ status: 'fulfilled' });
+  });
 });

@@ -76,6 +76,15 @@ describe('a loss', () => {
     expect(await keys()).toEqual(['a']);
   });
 
+  it('is recorded while locks on another server than that of the records cannot be reached', async () => {
+    const { backend, lose, keys } = start();
+    backend.turn('lost');
+    Object.defineProperty(backend.records, 'isReachable', { value: true });
+    await lose('a');
+    await later();
+    expect(await keys()).toEqual(['a']);
+  });
+
   it('is recorded although it came while others were being written, and not before a second has passed', async () => {
     const { lose, keys, write, written } = start();
     const at: number[] = [];

@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { deferred } from '../../lib/async/deferred.js';
+import type { TakenItem } from '../../lib/contract/coordination-backend.js';
+import type { LockBackend } from '../../lib/contract/lock-backend.js';
+import { EtcdLink } from '../../lib/etcd/client/etcd-link.js';
+import { EtcdSession } from '../../lib/etcd/session/etcd-session.js';
+import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
+import { clientsOf } from './support/clients.js';
+
+let server: EtcdServer;
+
+beforeAll(async () => {
+  server = await EtcdServer.start();
+});
+
+afterAll(() => server.stop());
+
+const { signal } = new AbortController();
+const { txn } = EtcdLink.prototype;
+const { change, read } = EtcdSession.prototype;
+
+/** Returns the keys of a kind that are put from now on, each of them once. */
+function keysPut(kind: string): Set<string> {
+  const keys = new Set<string>();
+  const spy = vi.spyOn(EtcdLink.prototype, 'txn').mockImplementation(function (this: EtcdLink, asked) {
+    const ops = asked.success.flatMap((op) => (op.kind === 'txn' ? op.success : op));
+    for (const op of ops) if (op.kind === 'put' && op.key.includes(`/${kind}/`)) keys.add(op.key);
+    return txn.call(this, asked);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return keys;
+}
+
+const textsOf = (items: readonly TakenItem[]) => items.map(({ payload }) => payload.toString());
+
+/** The calls of one client for one queue. */
+function queueOf({ coordination }: LockBackend) {
+  const { queues } = coordination!;
+  const limits = { key: 'q', wait: false, signal };
+  return {
+    put: (...texts: readonly string[]) => queues.put({ ...limits, payloads: texts.map((text) => Buffer.from(text)) }),
+    take: (atMost = 1) => queues.take({ ...limits, atMost }),
+    size: () => queues.size('q', signal),
+  };
+}
+
+describe('the items of a queue', () => {
+  it('have few names, an id each, and their order', async () => {
+    const { open } = clientsOf();
+    const [putter, taker] = [queueOf(open(server.host)), queueOf(open(server.host))];
+    const keys = keysPut('items');
+    const ids = new Set<string>();
+    for (let number = 0; number < 30; number++) {
+      await putter.put(`a${number}`, `b${number}`);
+      const items = await taker.take(2);
+      expect(textsOf(items)).toEqual([`a${number}`, `b${number}`]);
+      for (const item of items) {
+        ids.add(item.id);
+        await item.ack();
+      }
+    }
+    expect(ids.size).toBe(60);
+    // An item and its taker have a key each.
+    expect(keys.size).toBe(4);
+  });
+
+  it('keep their places when later ones take the names of those that are gone', async () => {
+    const queue = queueOf(clientsOf().open(server.host));
+    const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, place) => `${from + place}`);
+    await queue.put(...numbers(0, 100));
+    for (const item of await queue.take(30)) await item.ack();
+    const kept = await queue.take(3);
+    await queue.put(...numbers(100, 150));
+    await Promise.all(kept.map((item) => item.lease.release()));
+    const left: string[] = [];
+    for (let items; (items = await queue.take(50)).length > 0;) {
+      left.push(...textsOf(items));
+      await Promise.all(items.map((item) => item.ack()));
+    }
+    expect(left).toEqual(numbers(30, 150));
+  });
+
+  it('have the order in which they were put, also those of a put that is larger than what a take reads', async () => {
+    const queue = queueOf(clientsOf().open(server.host));
+    const [order, taken]: [string[], string[]] = [[], []];
+    for (const size of [3, 70, 127, 20, 90]) {
+      const texts = Array.from({ length: size }, (_, place) => `${order.length + place}`);
+      order.push(...texts);
+      await queue.put(...texts);
+    }
+    for (let items; (items = await queue.take(3)).length > 0;) {
+      taken.push(...textsOf(items));
+      await Promise.all(items.map((item) => item.ack()));
+    }
+    expect(taken).toEqual(order);
+  });
+
+  it('are acknowledged once although the answer is lost, and the name is that of a later item by then', async () => {
+    const proxy = await FaultProxy.open(server.port);
+    onTestFinished(() => proxy.close());
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const [taker, putter] = [queueOf(open(proxy.connectString)), queueOf(open(server.host))];
+    await putter.put('first');
+    const [item] = await taker.take();
+    proxy.blackHole('toClient');
+    const acknowledged = item?.ack();
+    await expect.poll(() => putter.size(), { interval: 5 }).toBe(0);
+    const keys = keysPut('items');
+    await putter.put('second');
+    expect([...keys]).toEqual([expect.stringMatching(/-1$/)]);
+    proxy.disconnect();
+    proxy.heal();
+    await acknowledged;
+    expect(textsOf(await taker.take())).toEqual(['second']);
+  });
+
+  it('stay with their taker when another call that wanted them was given up', async () => {
+    const { open } = clientsOf();
+    const clients = [open(server.host), open(server.host)] as const;
+    const [one, other] = [queueOf(clients[0]), queueOf(clients[1])];
+    await one.put('item');
+    const giveUp = new AbortController();
+    const sent = deferred<unknown>();
+    const taken = deferred<TakenItem | undefined>();
+    const spy = vi.spyOn(EtcdSession.prototype, 'change').mockImplementationOnce(async function (
+      this: EtcdSession,
+      ...args
+    ) {
+      taken.resolve((await other.take())[0]);
+      const answer = change.apply(this, args);
+      giveUp.abort(new Error('given up'));
+      sent.resolve(args[1]?.sent);
+      return answer;
+    });
+    onTestFinished(() => spy.mockRestore());
+    const taking = clients[0].coordination!.queues.take({ key: 'q', wait: false, atMost: 1, signal: giveUp.signal });
+    await expect(taking).rejects.toThrow('given up');
+    await sent.promise;
+    // Requests of a client are applied in their order: what it has put back is back by then.
+    await new Promise(setImmediate);
+    await one.put('later');
+    expect(textsOf(await other.take(2))).toEqual(['later']);
+    await (await taken.promise)?.ack();
+    expect(await other.size()).toBe(1);
+  });
+});
+
+describe('the members of a double barrier', () => {
+  it('have few names', async () => {
+    const { open } = clientsOf();
+    const clients = [open(server.host), open(server.host)];
+    const keys = keysPut('members');
+    for (let round = 0; round < 10; round++) {
+      const entering = clients.map(({ coordination }) => coordination!.barriers.enter({ key: 'b', count: 2, signal }));
+      const members = await Promise.all(entering);
+      await Promise.all(members.map((member) => member.leave(signal)));
+    }
+    expect(keys.size).toBe(2);
+  });
+
+  it('leave when the others have left, also if one of them has entered again by then', async () => {
+    const { open } = clientsOf();
+    const [one, other] = [open(server.host), open(server.host)];
+    const enter = ({ coordination }: LockBackend, count: number) =>
+      coordination!.barriers.enter({ key: 'b', count, signal });
+    const [first, second] = await Promise.all([enter(one, 2), enter(other, 2)]);
+    const id = one.vitals?.().sessionId;
+    const isAgain = deferred();
+    let reads = 0;
+    const spy = vi.spyOn(EtcdSession.prototype, 'read').mockImplementation(async function (this: EtcdSession, ...args) {
+      // The first one tells the member whom to wait for.
+      if (this.id === id && ++reads > 1) await isAgain.promise;
+      return read.apply(this, args);
+    });
+    onTestFinished(() => spy.mockRestore());
+    const leaving = first.leave(signal);
+    await expect.poll(() => reads).toBeGreaterThan(1);
+    const outside = second.leave(signal);
+    await outside;
+    await enter(other, 1);
+    isAgain.resolve();
+    await leaving;
+  });
+});
