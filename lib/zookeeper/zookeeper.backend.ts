@@ -74,7 +74,7 @@ export class ZooKeeperBackend implements LockBackend {
   readonly #report: SessionReport;
   /** The directories of recently used keys. Checking and encoding a key is a good part of a request's cost. */
   readonly #directories = new BoundedMap<LockDirectory>(MOST_DIRECTORIES);
-  readonly #attempt: Attempt<LockRequest, GrantedLease> = (session, request) => this.#acquireOn(session, request);
+  readonly #attempt: Attempt<LockRequest, GrantedLease> = this.#acquireOn.bind(this);
 
   readonly #ending = new EndingCounters();
   readonly #failures = {

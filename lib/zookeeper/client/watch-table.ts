@@ -92,7 +92,8 @@ export class TableWatch implements NodeWatch, Watcher {
   readonly kind: WatchKind;
   readonly #tables: WatchTables;
   readonly #unset: (watch: TableWatch) => void;
-  #event: WatchEvent | undefined;
+  /** The event, once there was one. */
+  event: WatchEvent | undefined = undefined;
   #watcher: Watcher | undefined;
   #fired: Promise<WatchEvent> | undefined;
 
@@ -105,21 +106,17 @@ export class TableWatch implements NodeWatch, Watcher {
     tables[kind].add(path, this);
   }
 
-  get event(): WatchEvent | undefined {
-    return this.#event;
-  }
-
   get fired(): Promise<WatchEvent> {
     return (this.#fired ??= new Promise((resolve) => this.listen({ happened: resolve })));
   }
 
   listen(watcher: Watcher): void {
     this.#watcher = watcher;
-    if (this.#event) watcher.happened(this.#event);
+    if (this.event) watcher.happened(this.event);
   }
 
   happened(event: WatchEvent): void {
-    this.#event = event;
+    this.event = event;
     this.#watcher?.happened(event);
   }
 

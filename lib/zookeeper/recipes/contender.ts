@@ -110,7 +110,7 @@ export class Contender implements LeaseNodes, OwnNode {
     const reason = new NodeDeletedError(this.path);
     this.#gone?.abort(reason);
     this.#listener?.gone(reason);
-    leaveQueue(this.#session, this.directory, this, 'unknown');
+    leaveQueue(this.#session, this.queue.path, this, 'unknown');
   }
 
   /**
@@ -153,7 +153,7 @@ export class Contender implements LeaseNodes, OwnNode {
     try {
       await deletion();
       this.#left ??= Promise.resolve();
-      leaveQueue(this.#session, this.directory, this, 'left');
+      leaveQueue(this.#session, this.queue.path, this, 'left');
     } catch (error) {
       if (!this.#isGone && !this.#left) this.#tracked = this.#session.track(this);
       throw error;
@@ -197,7 +197,7 @@ export class Contender implements LeaseNodes, OwnNode {
     this.queue.leaving(this);
     const isGone = await deleteOwn(this.#session, { path: this.path, czxid: this.czxid });
     if (!isGone) return this.queue.stays(this);
-    leaveQueue(this.#session, this.directory, this, 'left');
+    leaveQueue(this.#session, this.queue.path, this, 'left');
     this.#onLeft?.();
   }
 }

@@ -322,8 +322,9 @@ class QueueTurn implements Turn, DeletionListener {
   /** Watches exactly these from now on. Existing watches on them are kept. */
   #watchOnly(predecessors: readonly ContenderName[], queue: WaitQueueView): void {
     const before = this.#watched;
-    const known = (name: string) => before.find(({ one }) => one.name === name);
-    const watched = predecessors.map((one) => known(one.name) ?? { one, place: queue.attend(one, this) });
+    const watched = predecessors.map(
+      (one) => before.find(({ one: { name } }) => name === one.name) ?? { one, place: queue.attend(one, this) },
+    );
     this.#watched = watched;
     before.filter((one) => !watched.includes(one)).forEach(({ place }) => place.leave());
   }
