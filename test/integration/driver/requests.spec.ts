@@ -148,7 +148,7 @@ describe('a client', () => {
     const warn = vi.spyOn(process, 'emitWarning');
     const watches = await Promise.all(Array.from({ length: 50 }, () => client.watch(path)));
     expect(await watchesKept()).toBe(before + 1);
-    watches.slice(1).forEach(({ remove }) => remove());
+    watches.slice(1).forEach((watch) => watch.remove());
     await client.sync(path);
     expect(await watchesKept()).toBe(before + 1);
     watches[0]!.remove();
@@ -163,7 +163,7 @@ describe('a client', () => {
     await createPersistent(client, base);
     const before = await watchesKept();
     const watches = await Promise.all(Array.from({ length: 20 }, () => client.watch(base)));
-    watches.forEach(({ remove }) => remove());
+    watches.forEach((watch) => watch.remove());
     const again = next('connected');
     client.dropLink();
     await again;
