@@ -2,6 +2,9 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'v
 import { deferred } from '../../lib/async/deferred.js';
 import type { TakenItem } from '../../lib/contract/coordination-backend.js';
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
+import { LockUnavailableError } from '../../lib/contract/errors.js';
+import { clientOpener } from '../../lib/etcd/client/etcd-client.js';
+import { RefusedError } from '../../lib/etcd/client/etcd-error.js';
 import { EtcdLink } from '../../lib/etcd/client/etcd-link.js';
 import { EtcdSession } from '../../lib/etcd/session/etcd-session.js';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
@@ -44,7 +47,95 @@ function queueOf({ coordination }: LockBackend) {
   };
 }
 
+/** Two clients of one queue, of which one may lose answers. */
+async function lossy() {
+  const proxy = await FaultProxy.open(server.port);
+  onTestFinished(() => proxy.close());
+  const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+  const [client, another] = [open(proxy.connectString), open(server.host)];
+  await Promise.all([client.connect(), another.connect()]);
+  /** Makes a call, and loses the answer to its first change. */
+  const losing = <T>(call: () => Promise<T>): Promise<T> => {
+    const spy = vi.spyOn(EtcdSession.prototype, 'change').mockImplementationOnce(function (this: EtcdSession, ...args) {
+      proxy.blackHole('toClient');
+      return change.apply(this, args);
+    });
+    onTestFinished(() => spy.mockRestore());
+    return call();
+  };
+  const heal = () => {
+    proxy.disconnect();
+    proxy.heal();
+  };
+  const { queues } = client.coordination!;
+  return { queues, mine: queueOf(client), others: queueOf(another), losing, heal, proxy };
+}
+
+/** Returns the number of takers on the server. */
+async function takers(): Promise<number> {
+  const link = new EtcdLink(clientOpener(undefined)(server.host), { user: undefined, onClosed: () => {} });
+  const { found } = await link.range({ kind: 'read', key: '\0', end: '\0', only: 'keys' });
+  link.close('read');
+  return found.filter(({ key }) => key.includes('/taker/')).length;
+}
+
+/** Lets the server refuse the next request of a kind. */
+function refuseNext(what: 'change' | 'read') {
+  const refusal = new RefusedError('RESOURCE_EXHAUSTED', 'etcdserver: too many requests');
+  const spy = vi.spyOn(EtcdSession.prototype, what).mockRejectedValueOnce(refusal);
+  onTestFinished(() => spy.mockRestore());
+  return spy;
+}
+
 describe('the items of a queue', () => {
+  it('are returned by the take whose answer was lost', async () => {
+    const { mine, others, losing, heal } = await lossy();
+    await others.put('a', 'b');
+    const before = await takers();
+    const taking = losing(() => mine.take());
+    await expect.poll(takers, { interval: 5 }).toBe(before + 1);
+    heal();
+    const [item, ...more] = await taking;
+    expect([item?.payload.toString(), more]).toEqual(['a', []]);
+    await item?.ack();
+    expect(textsOf(await others.take(10))).toEqual(['b']);
+  });
+
+  it('are not put a second time when the answer was lost and they were taken meanwhile', async () => {
+    const { mine, others, losing, heal } = await lossy();
+    const putting = losing(() => mine.put('a'));
+    putting.catch(() => {});
+    await expect.poll(() => others.size(), { interval: 5 }).toBe(1);
+    await (await others.take())[0]?.ack();
+    heal();
+    await expect(putting).rejects.toBeInstanceOf(LockUnavailableError);
+    expect(await others.size()).toBe(0);
+  });
+
+  it('are free again after a take that was given up, also when the server refuses to put them back', async () => {
+    const { queues, others, losing, proxy } = await lossy();
+    await others.put('a');
+    const before = await takers();
+    const giveUp = new AbortController();
+    const taking = losing(() => queues.take({ key: 'q', wait: false, atMost: 1, signal: giveUp.signal }));
+    await expect.poll(takers, { interval: 5 }).toBe(before + 1);
+    giveUp.abort(new Error('given up'));
+    await expect(taking).rejects.toThrow('given up');
+    const refused = refuseNext('read');
+    proxy.heal();
+    await expect.poll(() => refused.mock.calls.length).toBeGreaterThan(0);
+    await expect.poll(async () => textsOf(await others.take())).toEqual(['a']);
+  });
+
+  it('are free again after their lease is released, also when the server refuses to put them back', async () => {
+    const { mine, others } = await lossy();
+    await others.put('a');
+    const [item] = await mine.take();
+    refuseNext('change');
+    await item?.lease.release();
+    await expect.poll(async () => textsOf(await others.take())).toEqual(['a']);
+  });
+
   it('have few names, an id each, and their order', async () => {
     const { open } = clientsOf();
     const [putter, taker] = [queueOf(open(server.host)), queueOf(open(server.host))];

@@ -1,4 +1,5 @@
 import { LinkedList } from '../../async/collections.js';
+import { LinkLostError } from '../client/etcd-error.js';
 import type { RefusedError } from '../client/etcd-error.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import type { Doubt, EtcdSession } from '../session/etcd-session.js';
@@ -84,13 +85,13 @@ export async function putIn(
     const success = values.map((value, place) => ({ kind: 'put', key: keys.items + chosen[place], value }) as const);
     try {
       const change = { about: [keys.items], compare: room, success, failure: [] };
-      if (!(await session.change(change, { signal, doubt })).isMet) continue;
+      if (!(await session.change(change, { signal, doubt, isOnce: true })).isMet) continue;
       // Otherwise a request that is under way may put them once more.
       if (!doubt.isSo) names.remember(chosen);
       return true;
     } catch (error) {
       if (isUndecided(error)) return isPut(session, putting, signal, error);
-      throw error;
+      if (!(error instanceof LinkLostError)) throw error;
     }
   }
 }

@@ -141,7 +141,7 @@ export class EtcdQueues implements Queues {
       giveBack: async () => {
         leaveLeases();
         if (isAcknowledged) return;
-        const back = settle(session, { item, taker, created }, 'back').catch(() => {});
+        const back = session.persistently(() => settle(session, { item, taker, created }, 'back'));
         if (session.isLinked) await settledWithin(back, this.#releaseTimeoutMs);
       },
     });
@@ -212,21 +212,22 @@ async function takeIn(
       throw error;
     });
     if (answer.isMet) return items.map((item) => ({ item, created: answer.revision }));
+    const [read] = answer.results;
+    const [own] = read?.kind === 'read' ? read.found : [];
+    // A request whose answer was lost has taken them all.
+    if (own?.value.toString() === token) return items.map((item) => ({ item, created: own.created }));
   }
 }
 
-/**
- * Puts items back that were taken for a caller that has given up. Another taker may have come first. Never rejects: a
- * server that refuses keeps them until the session ends.
- */
+/** Puts items back that were taken for a caller that has given up. Another taker may have come first. Never rejects. */
 async function putBack(session: EtcdSession, takers: readonly string[], token: string): Promise<void> {
-  try {
+  await session.persistently(async () => {
     const { results } = await session.read(takers.map((key) => ({ kind: 'read', key }) as const));
     const own = results.flatMap(({ found }) => found).filter(({ value }) => value.toString() === token);
     const compare = own.map(({ key, created }) => ({ key, property: 'created', is: 'equal', than: created }) as const);
     const success = own.map(({ key }) => ({ kind: 'delete', key }) as const);
     if (own.length > 0) await session.change({ about: takers, compare, success, failure: [] });
-  } catch {}
+  });
 }
 
 /** Returns the first items without a taker, in the order in which they were put. */

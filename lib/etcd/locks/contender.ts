@@ -30,6 +30,7 @@ export class Contender implements ViewFollower {
   #hold: EtcdHold | undefined;
   #isOver = false;
   #leaveView: Dispose = () => {};
+  #left: Promise<void> | undefined;
 
   constructor(session: EtcdSession, wanted: Wanted) {
     this.#session = session;
@@ -93,7 +94,12 @@ export class Contender implements ViewFollower {
    * Leaves the wait queue, or releases what was granted. Never rejects.
    * @param sent settles when the request that enters the queue cannot be carried out any more
    */
-  async leave(sent: Promise<unknown> = Promise.resolve()): Promise<void> {
+  leave(sent: Promise<unknown> = Promise.resolve()): Promise<void> {
+    // Once: its name is given back then.
+    return (this.#left ??= this.#depart(sent));
+  }
+
+  async #depart(sent: Promise<unknown>): Promise<void> {
     if (this.#hold) return this.#hold.lease.release();
     this.#drop();
     const remove = () => this.#session.removeEntry(this.entryKey);

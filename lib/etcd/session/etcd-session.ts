@@ -201,12 +201,17 @@ export class EtcdSession {
   }
 
   /** Removes keys. Resolves when they are gone, or gone with the session. Never rejects, and is repeated until then. */
-  async remove(keys: readonly string[]): Promise<void> {
-    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+  remove(keys: readonly string[]): Promise<void> {
     const success = keys.map((key) => ({ kind: 'delete', key }) as const);
+    return this.persistently(() => this.change({ about: keys, compare: [], success, failure: [] }));
+  }
+
+  /** Repeats what a server may refuse, until it is done or the session is over. Never rejects. */
+  async persistently(ask: () => Promise<unknown>): Promise<void> {
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     while (!this.#over) {
       try {
-        await this.change({ about: keys, compare: [], success, failure: [] });
+        await ask();
         return;
       } catch {
         if (!this.#over) await pause(pauses.next(), NEVER);

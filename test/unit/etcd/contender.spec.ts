@@ -1,7 +1,9 @@
 import { expect, it, vi } from 'vitest';
 import { now } from '../../../lib/async/clock.js';
 import { NEVER } from '../../../lib/async/abort.js';
+import { acquireSet } from '../../../lib/etcd/locks/acquire.js';
 import { Contender, EntryGoneError } from '../../../lib/etcd/locks/contender.js';
+import type { ViewFollower } from '../../../lib/etcd/locks/queue-view.js';
 import type { QueueViews } from '../../../lib/etcd/locks/queue-views.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
@@ -20,4 +22,41 @@ it('a contender whose entry is not seen any more removes it, and gives its name 
   await expect(granted).rejects.toBeInstanceOf(EntryGoneError);
   expect(change.mock.calls.map(([{ success }]) => success)).toEqual([[{ kind: 'delete', key: contender.entryKey }]]);
   expect(new Contender(session, wanted).entryKey).toBe(contender.entryKey);
+});
+
+it('a set gives the name of each entry back once, also when one of them is not seen any more at once', async () => {
+  const keys = new EtcdKeys('locks');
+  const session = new EtcdSession(7n, { keys, timeoutMs: 10_000, provenAt: now(), onDoubt() {} });
+  // The answer that entered both queues was lost. By now, another client has removed both entries by force.
+  vi.spyOn(session, 'change').mockResolvedValue({ isMet: false, revision: 9, term: 1, results: [] });
+  const queueOf = (key: string) => keys.queue('lock', key);
+  const own = vi.spyOn(session, 'takeName');
+  const entryIn = (queue: string, name: string, created: number) => {
+    return { key: queue + name, value: Buffer.from('{}'), created, modified: created, version: 1 };
+  };
+  vi.spyOn(session, 'read').mockImplementation(async () => {
+    const { own: queue } = queueOf('a');
+    const name = own.mock.results[0]?.value as string;
+    const found = [entryIn(queue, 'another-1', 3), entryIn(queue, name, 5)];
+    const read = { kind: 'read', hasMore: false } as const;
+    return {
+      revision: 9,
+      term: 1,
+      results: [
+        { ...read, found, count: 2 },
+        { ...read, found: [], count: 0 },
+      ],
+    };
+  });
+  const follow = (_: unknown, __: unknown, follower: ViewFollower) => (follower.placed(undefined), () => {});
+  const views = { follow } as unknown as QueueViews;
+  const entry = { mode: 'exclusive', permits: 1, most: 1, label: undefined } as const;
+  const wanted = ['a', 'b'].map((key) => ({ name: key, queue: queueOf(key), entry, releaseTimeoutMs: 1_000, views }));
+  const request = { mode: 'exclusive', line: 'fifo', wait: true, signal: NEVER } as const;
+  const givenBack = vi.spyOn(session, 'giveNameBack');
+  const requests = ['a', 'b'].map((key) => ({ ...request, key }));
+  await expect(acquireSet(session, wanted, requests)).rejects.toBeInstanceOf(EntryGoneError);
+  await new Promise(setImmediate);
+  const names = own.mock.results.map(({ value }) => value as string);
+  expect(givenBack.mock.calls.flat().toSorted()).toEqual([queueOf('a').own + names[0], queueOf('b').own + names[1]]);
 });
