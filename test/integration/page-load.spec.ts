@@ -9,7 +9,9 @@ describe('the load of a page on ZooKeeper', () => {
   pageLoadTests({
     server: async () => inject('zookeeper'),
     reader: zooKeeperReader,
-    backend: (connectString, sessionTimeoutMs) => zookeeper({ connectString, basePath, sessionTimeoutMs }),
+    // A survey of 10,000 keys may take a slow machine longer than the default.
+    backend: (connectString, sessionTimeoutMs) =>
+      zookeeper({ connectString, basePath, sessionTimeoutMs, connectTimeoutMs: 60_000 }),
     // A list and a read for each of 500 keys, and what lies beside them.
     mostOfSurvey: 1_200,
   });

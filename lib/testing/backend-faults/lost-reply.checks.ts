@@ -10,7 +10,7 @@ import { GivenUp } from './witness.js';
 /** A backend may need several requests for one call. Each is tried as the one whose reply is lost. */
 const MOST_ATTEMPTS = 16;
 /** A call that neither ends nor is executed within this time has lost an earlier reply. */
-const ATTEMPT_MS = 1_500;
+const ATTEMPT_MS = 3_000;
 const LOOK_EVERY_MS = 3;
 
 /** A call of which a reply is to be lost. It is made again on failure, with another reply. */
