@@ -7,9 +7,11 @@ const connectString = inject('zookeeper');
 
 // The long form is `npm run endurance -- turns`.
 const SHORT = { connectString, alternations: 60, killAfter: 25 };
+/** A session must expire after each kill, and each party starts a process. */
+const LIMIT = { timeout: 240_000 };
 
 describe('Node and Curator that alternate while one of them is killed now and then', () => {
-  it('never hold a mutex at the same time, and never get stuck', async () => {
+  it('never hold a mutex at the same time, and never get stuck', LIMIT, async () => {
     const lock = { path: `/interop-${randomUUID()}`, kind: 'mutex' };
     const parties: Party[] = [
       { language: 'node', lock },
@@ -21,7 +23,7 @@ describe('Node and Curator that alternate while one of them is killed now and th
     expect(new Set(outcome.tenures.map(({ party }) => party))).toEqual(new Set([0, 1]));
   });
 
-  it('never write while a reader holds the lock', async () => {
+  it('never write while a reader holds the lock', LIMIT, async () => {
     const lock = { path: `/interop-${randomUUID()}`, kind: 'write' };
     const kinds = ['read', 'write'];
     const parties: Party[] = [
