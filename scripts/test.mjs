@@ -13,6 +13,8 @@ runs, or ZOOKEEPER_HOME to an unpacked one (with java on the PATH), or install D
 
 const isLong = process.argv[2] === '--long';
 const args = process.argv.slice(isLong ? 3 : 2);
+/** A run that takes longer says what it was at, instead of being killed by whoever waits for it. */
+const minutes = Number(process.env.TEST_MINUTES ?? 0);
 const projects = projectsOf(isLong ? 'long' : 'test', args);
 let counts = { passed: 0, failed: 1, skipped: 0, failures: /** @type {string[]} */ ([]) };
 
@@ -38,6 +40,7 @@ try {
       projects.filter((name) => !left.includes(name)),
       args,
     ),
+    minutes > 0 ? AbortSignal.timeout(60_000 * minutes) : undefined,
   );
   if (left.length > 0) console.log(`\nNOT RUN, FOR WANT OF A REAL ZOOKEEPER: ${left.join(', ')}`);
 } catch (error) {

@@ -11,8 +11,9 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * Runs a command with its output on ours; resolves with its exit code.
  * @param inOwnGroup signals reach this process alone, also Ctrl-C in a terminal. It passes them on to the command and to
  *   all that this has started, and ends by them when the command has ended.
+ * @param signal kills the command, and all that it has started if it is in a group of its own
  */
-export function run(title, argv, { cwd = ROOT, env = {}, inOwnGroup = false } = {}) {
+export function run(title, argv, { cwd = ROOT, env = {}, inOwnGroup = false, signal } = {}) {
   console.log(`\n> ${title}`);
   const [program, ...args] = argv;
   return new Promise((resolve) => {
@@ -23,6 +24,7 @@ export function run(title, argv, { cwd = ROOT, env = {}, inOwnGroup = false } = 
       detached: inOwnGroup,
     });
     if (inOwnGroup) passSignals(child);
+    if (signal) killBy(signal, child, inOwnGroup);
     child.once('error', (error) => {
       console.error(error.message);
       resolve(127);
@@ -42,6 +44,12 @@ function passSignals(child) {
     for (const signal of SIGNALS) process.off(signal, pass);
     if (passed) process.kill(process.pid, passed);
   });
+}
+
+function killBy(signal, child, inOwnGroup) {
+  const kill = () => process.kill(inOwnGroup ? -child.pid : child.pid, 'SIGKILL');
+  signal.addEventListener('abort', kill, { once: true });
+  child.once('exit', () => signal.removeEventListener('abort', kill));
 }
 
 /** @throws Error when it fails */

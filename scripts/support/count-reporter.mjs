@@ -5,28 +5,59 @@ const MOST_LINES = 4;
 const MOST_CHARACTERS = 600;
 
 /**
- * A vitest reporter that writes to the file TEST_COUNTS names how many tests passed, failed and were skipped, and what
- * each failure was.
+ * A vitest reporter that writes to the file TEST_COUNTS names how many tests passed, failed and were skipped, what each
+ * failure was, and which files are being run. It writes after each file, for a run that is killed has no end.
  */
 export default class CountReporter {
+  #counts = none();
+  #running = new Set();
+
+  onTestModuleQueued(module) {
+    this.#running.add(nameOf(module));
+    this.#write();
+  }
+
+  onTestModuleEnd(module) {
+    this.#running.delete(nameOf(module));
+    count(module, this.#counts);
+    this.#write();
+  }
+
+  /** Counts once more: a file whose worker died had no end of its own. */
   onTestRunEnd(modules, unhandledErrors) {
-    const counts = { passed: 0, skipped: 0 };
-    const failures = unhandledErrors.map((error) => told('outside of the tests', error));
-    for (const module of modules) {
-      const file = relative('.', module.moduleId);
-      for (const test of module.children.allTests()) {
-        const { state, errors } = test.result();
-        // A test that never came to an end has not passed.
-        if (state === 'failed' || state === 'pending') failures.push(told(`${file} > ${test.fullName}`, errors?.[0]));
-        else counts[state]++;
-      }
-      // A file that could not be loaded, or whose hooks failed, has no failed test to be counted by.
-      for (const error of module.errors()) failures.push(told(file, error));
-      for (const suite of module.children.allSuites()) {
-        for (const error of suite.errors()) failures.push(told(`${file} > ${suite.fullName}`, error));
-      }
-    }
-    writeFileSync(process.env.TEST_COUNTS, JSON.stringify({ ...counts, failed: failures.length, failures }));
+    this.#running.clear();
+    this.#counts = none();
+    this.#counts.failures = unhandledErrors.map((error) => told('outside of the tests', error));
+    for (const module of modules) count(module, this.#counts);
+    this.#write();
+  }
+
+  #write() {
+    const counts = { ...this.#counts, failed: this.#counts.failures.length, running: [...this.#running] };
+    writeFileSync(process.env.TEST_COUNTS, JSON.stringify(counts));
+  }
+}
+
+const none = () => ({ passed: 0, skipped: 0, failures: [] });
+
+const fileOf = (module) => relative('.', module.moduleId);
+
+/** Two projects may run the same file. */
+const nameOf = (module) => [module.project.name, fileOf(module)].filter((part) => part !== '').join(' ');
+
+function count(module, counts) {
+  const file = fileOf(module);
+  for (const test of module.children.allTests()) {
+    const { state, errors } = test.result();
+    // A test that never came to an end has not passed.
+    if (state === 'failed' || state === 'pending')
+      counts.failures.push(told(`${file} > ${test.fullName}`, errors?.[0]));
+    else counts[state]++;
+  }
+  // A file that could not be loaded, or whose hooks failed, has no failed test to be counted by.
+  for (const error of module.errors()) counts.failures.push(told(file, error));
+  for (const suite of module.children.allSuites()) {
+    for (const error of suite.errors()) counts.failures.push(told(`${file} > ${suite.fullName}`, error));
   }
 }
 

@@ -7,7 +7,9 @@ const PROJECTS = JSON.parse(readFileSync(new URL('test/projects.json', ROOT), 'u
 /** The projects that `args` name, of either run, or else all of the run. */
 export function projectsOf(run, args) {
   const named = [...args.join(' ').matchAll(/--project[= ](\S+)/g)].map(([, name]) => name);
-  if (named.length > 0) return named;
+  // With a project come its files that have a process each.
+  if (named.length > 0)
+    return named.flatMap((name) => [name, `${name}-alone`]).filter((name) => name in PROJECTS || named.includes(name));
   return Object.keys(PROJECTS).filter((name) => PROJECTS[name].run === run);
 }
 
