@@ -1,4 +1,6 @@
+import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
@@ -14,21 +16,48 @@ const WORKERS = Math.min(8, 3 * availableParallelism());
 
 const LONG = '.long.spec.ts';
 
+/** The projects of many short files. Their files share processes: loading NestJS and lib took most of their time. */
+const SHARED: readonly string[] = ['unit', 'nest', 'nest-11', 'redis'] satisfies Name[];
+
+/**
+ * A file of such a project has a process of its own if it replaces a module or the timers for all that its process
+ * loads, or if it says `// alone: reason`.
+ */
+const isAlone = (file: string) =>
+  /\bvi\.(mock|doMock|resetModules|useFakeTimers)\(|^\/\/ alone: /m.test(readFileSync(file, 'utf8'));
+
+const ALONE = ['test/unit', 'test/nest'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.spec.ts'))
+    .map((name) => join(folder, name))
+    .filter(isAlone),
+);
+
+const isIn = (file: string, place: string) => file.startsWith(`${place}/`);
+
 /** `npm test` leaves out what is named `*.long.spec.ts`, which `npm run test:long` runs. */
-const specsOf = ({ run, places }: (typeof projects)[Name]) => ({
-  include: places.map((place) =>
-    place.endsWith('.ts') ? place : `${place}/**/*${run === 'long' ? LONG : '.spec.ts'}`,
-  ),
-  ...(run === 'test' && { exclude: [`**/*${LONG}`] }),
-});
+const specsOf = ({ run, places, ...kind }: (typeof projects)[Name]) =>
+  'alone' in kind
+    ? { include: ALONE.filter((file) => places.some((place) => isIn(file, place))) }
+    : {
+        include: places.map((place) =>
+          place.endsWith('.ts') ? place : `${place}/**/*${run === 'long' ? LONG : '.spec.ts'}`,
+        ),
+        exclude: [...ALONE, ...(run === 'test' ? [`**/*${LONG}`] : [])],
+      };
 
 const ZOOKEEPER = 'test/support/zookeeper.ts';
 const WORKER_PROCESSES = 'test/multi-process/compile-workers.ts';
 const FOREIGN_PROGRAMS = ['test/interop/support/compile-java.ts', 'test/interop/support/compile-programs.ts'];
 
+const NEST_12 = { env: { NEST_MAJOR: '12' } };
+const NEST_11 = { env: { NEST_MAJOR: '11' }, globalSetup: ['test/nest-11/installed.ts'] };
+
 const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = {
-  nest: { env: { NEST_MAJOR: '12' } },
-  'nest-11': { env: { NEST_MAJOR: '11' }, globalSetup: ['test/nest-11/installed.ts'] },
+  nest: NEST_12,
+  'nest-alone': NEST_12,
+  'nest-11': NEST_11,
+  'nest-11-alone': NEST_11,
   package: { testTimeout: 300_000, globalSetup: ['test/package/pack.ts'] },
   integration: { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },
   'integration-long': { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },
@@ -51,12 +80,15 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   'conformance-long': { globalSetup: ['test/conformance/compile.ts'] },
 };
 
-const PLUGINS: Partial<Record<Name, TestProjectInlineConfiguration['plugins']>> = { 'nest-11': [nest11()] };
+const PLUGINS: Partial<Record<Name, TestProjectInlineConfiguration['plugins']>> = {
+  'nest-11': [nest11()],
+  'nest-11-alone': [nest11()],
+};
 
 const projectOf = (name: Name): TestProjectInlineConfiguration => ({
   extends: true,
   plugins: PLUGINS[name] ?? [],
-  test: { name, ...specsOf(projects[name]), ...SETTINGS[name] },
+  test: { name, isolate: !SHARED.includes(name), ...specsOf(projects[name]), ...SETTINGS[name] },
 });
 
 export default defineConfig({

@@ -9,11 +9,20 @@ const ALL = Object.entries(projects);
 const isLong = (path: string) => path.endsWith('.long.spec.ts');
 const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
 
+/** The folders whose files share processes. A file there that replaces a module or the timers has one of its own. */
+const SHARED = ['test/unit/', 'test/nest/'];
+const isAlone = (path: string) =>
+  SHARED.some((folder) => path.startsWith(folder)) &&
+  /\bvi\.(mock|doMock|resetModules|useFakeTimers)\(|^\/\/ alone: /m.test(readFileSync(join(ROOT, path), 'utf8'));
+
 /** The spec files of a project. */
-const specsOf = ({ run, places }: (typeof projects)[keyof typeof projects]) =>
+const specsOf = ({ run, places, ...kind }: (typeof projects)[keyof typeof projects]) =>
   filesBelow('test').filter(
     (path) =>
-      path.endsWith('.spec.ts') && isLong(path) === (run === 'long') && places.some((place) => isIn(path, place)),
+      path.endsWith('.spec.ts') &&
+      isLong(path) === (run === 'long') &&
+      places.some((place) => isIn(path, place)) &&
+      isAlone(path) === 'alone' in kind,
   );
 
 describe('the test projects', () => {

@@ -5,6 +5,8 @@ import { describe, expect, it } from 'vitest';
 import * as lib from '../../../lib/index.js';
 import { InjectLockTesting } from '../../../lib/testing/index.js';
 
+// alone: it takes long, and the files of a worker wait for each other.
+
 // LockInterceptor makes a class for @UseInterceptors. Its refusals are tested in test/nest/lock-interceptor.spec.ts.
 const { LockInterceptor: _interceptor, ...decorators } = lib;
 const api = { ...decorators, InjectLockTesting };

@@ -3,6 +3,8 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { followingBy, nominalTick } from '../../../lib/schedule/schedule.js';
 import { cron } from './cron-package.js';
 
+// alone: it takes long, and the files of a worker wait for each other.
+
 afterEach(() => void vi.useRealTimers());
 
 const HOUR_MS = 3_600_000;

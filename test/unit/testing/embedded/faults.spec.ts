@@ -7,6 +7,8 @@ import { eventually } from '../../../support/eventually.js';
 import { openService } from '../../../support/services.js';
 import { ANYONE, EMPTY, startServer } from './servers.js';
 
+// alone: it takes long, and the files of a worker wait for each other.
+
 const connected = async () => {
   const zookeeper = await startServer();
   return { zookeeper, ...(await connectClient(zookeeper.connectString)) };
