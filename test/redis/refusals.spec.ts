@@ -108,6 +108,46 @@ describe('a server that serves later', () => {
     await hold(client, 'free');
   });
 
+  it('while it has too few replicas: an item that is given back is there once it has enough', async () => {
+    const server = await start();
+    const { queues } = open(server.url).coordination!;
+    const request = { key: 'q', wait: true, signal: new AbortController().signal };
+    await queues.put({ ...request, payloads: [Buffer.from('parcel')] });
+    const [item] = await queues.take({ ...request, atMost: 1 });
+    await configured(server, 'min-replicas-to-write', '1');
+    await item!.lease.release();
+    await configured(server, 'min-replicas-to-write', '0');
+    const [again] = await queues.take({ ...request, atMost: 1 });
+    expect(String(again!.payload)).toBe('parcel');
+  });
+
+  it('while it has too few replicas: a member of a double barrier has left once it has enough', async () => {
+    const server = await start();
+    const { barriers } = open(server.url).coordination!;
+    const { signal } = new AbortController();
+    const request = { key: 'b', count: 2, wait: true, signal } as const;
+    const [first, second] = await Promise.all([barriers.enter(request), barriers.enter(request)]);
+    await configured(server, 'min-replicas-to-write', '1');
+    await first.lease.release();
+    await configured(server, 'min-replicas-to-write', '0');
+    expect(await second.leave(signal)).toBeUndefined();
+  });
+
+  it('while it has too few replicas: a member that gave up is not counted once it has enough', async () => {
+    const server = await start();
+    const { barriers } = open(server.url).coordination!;
+    const { signal } = new AbortController();
+    const request = { key: 'b', count: 2, wait: true } as const;
+    const giveUp = new AbortController();
+    const early = barriers.enter({ ...request, signal: giveUp.signal });
+    await expect.poll(() => server.ask('KEYS', '*members*')).toContain('members');
+    await configured(server, 'min-replicas-to-write', '1');
+    giveUp.abort(new Error('given up'));
+    await expect(early).rejects.toThrow('given up');
+    await configured(server, 'min-replicas-to-write', '0');
+    await expect.poll(() => server.ask('KEYS', '*members*')).not.toContain('members');
+  });
+
   it('while it has too few replicas: nothing is granted, and leases run out', async () => {
     const server = await start();
     const client = open(server.url);

@@ -67,7 +67,10 @@ export class RedisBarriers implements Barriers {
       } catch (error) {
         if (session.isOver) throw error;
         // A member that the others have counted has entered even when it gives up: they rely on it.
-        const [, state] = await session.run(EXIT, [members], [number, '0']);
+        const [, state] = await session.run(EXIT, [members], [number, '0']).catch(() => {
+          void exit(session, members, number);
+          throw error;
+        });
         if (state !== 'inside') throw error;
       } finally {
         session.forget(number);
@@ -86,9 +89,9 @@ export class RedisBarriers implements Barriers {
 
   #entered(name: string, member: Member): EnteredMember {
     const { session, members, number } = member;
-    const exit = async () => {
+    const giveBack = async () => {
       leaveLeases();
-      const left = session.run(EXIT, [members], [number, '1']).catch(() => {});
+      const left = exit(session, members, number);
       if (session.isLinked) await settledWithin(left, this.#releaseTimeoutMs);
     };
     const lease = new GrantedLease({
@@ -96,7 +99,7 @@ export class RedisBarriers implements Barriers {
       mode: 'read',
       fencingToken: fencingTokenOf(ticksAt(session.serverNow)),
       isCurrent: () => now() < session.deadline,
-      giveBack: exit,
+      giveBack,
     });
     const leaveLeases = session.leases.add(lease);
     return { lease, leave: (signal) => this.#leave(lease, member, signal) };
@@ -142,3 +145,7 @@ export class RedisBarriers implements Barriers {
 function timeToLook(leftMs: unknown, lookEveryMs: number): number {
   return Number(leftMs) < 0 ? lookEveryMs : Math.min(Number(leftMs), lookEveryMs);
 }
+
+/** Removes a member, also one that others have counted. Never rejects. */
+const exit = (session: RedisSession, members: string, number: number): Promise<void> =>
+  session.persistently(() => session.run(EXIT, [members], [number, '1']));

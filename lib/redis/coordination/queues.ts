@@ -136,7 +136,7 @@ export class RedisQueues implements Queues {
       giveBack: async () => {
         leaveLeases();
         if (isAcknowledged) return;
-        const back = this.#settle(by, id, 'back').catch(() => {});
+        const back = session.persistently(() => this.#settle(by, id, 'back'));
         if (session.isLinked) await settledWithin(back, this.#releaseTimeoutMs);
       },
     });
@@ -162,7 +162,8 @@ export class RedisQueues implements Queues {
   #putBack(session: RedisSession, items: ItemKeys, number: number, [word, , ...found]: readonly unknown[]): void {
     if (word !== 'TAKEN') return;
     const ids = found.filter((_, place) => place % 2 === 0).map(String);
-    for (const id of ids) void this.#settle({ session, items, number }, id, 'back').catch(() => {});
+    const by = { session, items, number };
+    for (const id of ids) void session.persistently(() => this.#settle(by, id, 'back'));
   }
 
   #timeToLook(leftMs: unknown): number {

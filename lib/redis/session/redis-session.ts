@@ -267,17 +267,19 @@ export class RedisSession {
     }
   }
 
-  /**
-   * Removes entries, held or waiting. Resolves when they are gone, or gone with the session. Never rejects, and is
-   * repeated until then.
-   */
-  async leave(places: readonly QueuePlace[]): Promise<void> {
+  /** Removes entries, held or waiting. Resolves when they are gone, or gone with the session. Never rejects. */
+  leave(places: readonly QueuePlace[]): Promise<void> {
     const keys = places.flatMap(({ queue }) => queue);
     const entries = places.map(({ entry }) => entry);
+    return this.persistently(() => this.run(LEAVE, keys, entries));
+  }
+
+  /** Repeats what a server may refuse, until it is done or the session is over. Never rejects. */
+  async persistently(ask: () => Promise<unknown>): Promise<void> {
     let pauses: Backoff | undefined;
     while (!this.#over) {
       try {
-        await this.run(LEAVE, keys, entries);
+        await ask();
         return;
       } catch {
         pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
