@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { LockLostError } from '../../../lib/contract/errors.js';
 import { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import { blockEventLoop } from '../../support/block-event-loop.js';
@@ -77,5 +77,22 @@ describe('a holder that asks', () => {
     const { expire, hold } = believed('asks');
     expire();
     await expect.poll(() => hold().end).toBe('lost');
+  });
+});
+
+describe('a holder that listens', () => {
+  it('does not believe in a stall between two ticks and the turn in which both look', async () => {
+    const setTicks = vi.spyOn(globalThis, 'setInterval').mockReturnValue(setTimeout(() => {}));
+    onTestFinished(() => setTicks.mockRestore());
+    const { belief, hold } = believed('listens');
+    const tick = setTicks.mock.calls[0]![0];
+    // Two in one turn: other timers took longer than the time between them.
+    tick();
+    tick();
+    const stoppedAt = sharedNow();
+    blockEventLoop(20);
+    await new Promise(setImmediate);
+    belief.end();
+    expect(hold().seenUntil).toBeLessThanOrEqual(stoppedAt);
   });
 });

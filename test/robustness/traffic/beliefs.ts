@@ -84,6 +84,7 @@ export class Beliefs {
   readonly #all = new Set<Belief>();
   #count = 0;
   #timer: NodeJS.Timeout | undefined;
+  #nextLook: NodeJS.Immediate | undefined;
   #lastLookAt = -Infinity;
   #notedAt = -Infinity;
 
@@ -109,7 +110,7 @@ export class Beliefs {
     });
     const belief = new Belief(this, id, lease, watchfulness, from);
     this.#all.add(belief);
-    this.#timer ??= setInterval(() => setImmediate(() => this.#look()), this.#pace.lookEveryMs);
+    this.#timer ??= setInterval(this.#tick, this.#pace.lookEveryMs);
     return belief;
   }
 
@@ -121,7 +122,11 @@ export class Beliefs {
     this.#timer = undefined;
   }
 
+  // One look in a turn of the event loop, however many ticks were due: timers have to run between two looks.
+  readonly #tick = (): void => void (this.#nextLook ??= setImmediate(() => this.#look()));
+
   #look(): void {
+    this.#nextLook = undefined;
     const at = sharedNow();
     for (const belief of this.#all) belief.look(this.#lastLookAt);
     this.#lastLookAt = at;
