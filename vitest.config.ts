@@ -1,9 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
+import { ALONE } from './test/alone.js';
 import { nest11 } from './test/nest-11/resolve-nest-11.js';
 import projects from './test/projects.json' with { type: 'json' };
 
@@ -16,22 +15,8 @@ const WORKERS = Math.min(8, 3 * availableParallelism());
 
 const LONG = '.long.spec.ts';
 
-/** The projects of many short files. Their files share processes: loading NestJS and lib took most of their time. */
+/** Their files share processes: `test/alone.ts` says which do not. */
 const SHARED: readonly string[] = ['unit', 'nest', 'nest-11', 'redis'] satisfies Name[];
-
-/**
- * A file of such a project has a process of its own if it replaces a module or the timers for all that its process
- * loads, or if it says `// alone: reason`.
- */
-const isAlone = (file: string) =>
-  /\bvi\.(mock|doMock|resetModules|useFakeTimers)\(|^\/\/ alone: /m.test(readFileSync(file, 'utf8'));
-
-const ALONE = ['test/unit', 'test/nest'].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.spec.ts'))
-    .map((name) => join(folder, name))
-    .filter(isAlone),
-);
 
 const isIn = (file: string, place: string) => file.startsWith(`${place}/`);
 

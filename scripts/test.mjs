@@ -13,8 +13,12 @@ runs, or ZOOKEEPER_HOME to an unpacked one (with java on the PATH), or install D
 
 const isLong = process.argv[2] === '--long';
 const args = process.argv.slice(isLong ? 3 : 2);
-/** A run that takes longer says what it was at, instead of being killed by whoever waits for it. */
+/** The longest time until the verdict, in minutes. 0: no limit. */
 const minutes = Number(process.env.TEST_MINUTES ?? 0);
+if (!Number.isInteger(minutes) || minutes < 0 || minutes > 1_440) {
+  throw new Error(`TEST_MINUTES must be whole minutes up to 1440, not "${process.env.TEST_MINUTES}"`);
+}
+const limit = minutes > 0 ? AbortSignal.timeout(60_000 * minutes) : undefined;
 const projects = projectsOf(isLong ? 'long' : 'test', args);
 let counts = { passed: 0, failed: 1, skipped: 0, failures: /** @type {string[]} */ ([]) };
 
@@ -40,7 +44,7 @@ try {
       projects.filter((name) => !left.includes(name)),
       args,
     ),
-    minutes > 0 ? AbortSignal.timeout(60_000 * minutes) : undefined,
+    limit,
   );
   if (left.length > 0) console.log(`\nNOT RUN, FOR WANT OF A REAL ZOOKEEPER: ${left.join(', ')}`);
 } catch (error) {

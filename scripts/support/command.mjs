@@ -5,6 +5,9 @@ export const ROOT = new URL('../../', import.meta.url);
 /** The npm that runs this script, or the one on the PATH. */
 const NPM = process.env.npm_execpath?.endsWith('npm-cli.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
 
+/** The time that a command in a group of its own has for its end after a signal. */
+const PATIENCE_MS = 20_000;
+
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
@@ -38,16 +41,29 @@ function passSignals(child) {
   const pass = (signal) => {
     passed = signal;
     process.kill(-child.pid, signal);
+    setTimeout(() => killGroup(child), PATIENCE_MS).unref();
   };
   for (const signal of SIGNALS) process.on(signal, pass);
   child.once('exit', () => {
     for (const signal of SIGNALS) process.off(signal, pass);
-    if (passed) process.kill(process.pid, passed);
+    if (!passed) return;
+    killGroup(child);
+    process.kill(process.pid, passed);
   });
 }
 
+/** Kills what is left of its group. */
+function killGroup(child) {
+  try {
+    process.kill(-child.pid, 'SIGKILL');
+  } catch (error) {
+    if (error.code !== 'ESRCH') throw error;
+  }
+}
+
 function killBy(signal, child, inOwnGroup) {
-  const kill = () => process.kill(inOwnGroup ? -child.pid : child.pid, 'SIGKILL');
+  const kill = () => (inOwnGroup ? killGroup(child) : child.kill('SIGKILL'));
+  if (signal.aborted) return kill();
   signal.addEventListener('abort', kill, { once: true });
   child.once('exit', () => signal.removeEventListener('abort', kill));
 }

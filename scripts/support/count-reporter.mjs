@@ -1,12 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { relative } from 'node:path';
 
 const MOST_LINES = 4;
 const MOST_CHARACTERS = 600;
 
 /**
- * A vitest reporter that writes to the file TEST_COUNTS names how many tests passed, failed and were skipped, what each
- * failure was, and which files are being run. It writes after each file, for a run that is killed has no end.
+ * A vitest reporter. It writes to the file TEST_COUNTS names: the numbers of tests, the failures, and the files being run.
+ * It writes after each file, for a run that is killed has no end.
  */
 export default class CountReporter {
   #counts = none();
@@ -34,7 +34,10 @@ export default class CountReporter {
 
   #write() {
     const counts = { ...this.#counts, failed: this.#counts.failures.length, running: [...this.#running] };
-    writeFileSync(process.env.TEST_COUNTS, JSON.stringify(counts));
+    // In one step: the run may be killed at any time.
+    const file = process.env.TEST_COUNTS;
+    writeFileSync(`${file}.new`, JSON.stringify(counts));
+    renameSync(`${file}.new`, file);
   }
 }
 

@@ -21,12 +21,16 @@ export async function runTests(args, signal) {
   const code = await run('tests', argv, { env, inOwnGroup: signal !== undefined, signal });
   const counts = existsSync(env.TEST_COUNTS) ? JSON.parse(readFileSync(env.TEST_COUNTS, 'utf8')) : NOTHING;
   rmSync(dir, { recursive: true });
-  return withFailureOf(code, withRunning(counts));
+  return withFailureOf(code, withRunning(counts, signal?.aborted));
 }
 
-/** A file without an end counts as one failure. */
-function withRunning({ running, ...counts }) {
-  const failures = [...counts.failures, ...running.map((file) => `${file}: was running when the run ended`)];
+/** A file without an end counts as one failure, and so does a run without one. */
+function withRunning({ running, ...counts }, isKilled = false) {
+  const failures = [
+    ...counts.failures,
+    ...running.map((file) => `${file}: was running when the run ended`),
+    ...(isKilled ? ['the run was killed, for its time was over'] : []),
+  ];
   return { ...counts, failed: failures.length, failures };
 }
 

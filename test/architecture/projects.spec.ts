@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { isAlone } from '../alone.js';
 import projects from '../projects.json' with { type: 'json' };
 import { filesBelow, ROOT } from './repository.js';
 
@@ -8,12 +9,6 @@ const RUNS = ['test', 'long'];
 const ALL = Object.entries(projects);
 const isLong = (path: string) => path.endsWith('.long.spec.ts');
 const isIn = (path: string, place: string) => path === place || path.startsWith(`${place}/`);
-
-/** The folders whose files share processes. A file there that replaces a module or the timers has one of its own. */
-const SHARED = ['test/unit/', 'test/nest/'];
-const isAlone = (path: string) =>
-  SHARED.some((folder) => path.startsWith(folder)) &&
-  /\bvi\.(mock|doMock|resetModules|useFakeTimers)\(|^\/\/ alone: /m.test(readFileSync(join(ROOT, path), 'utf8'));
 
 /** The spec files of a project. */
 const specsOf = ({ run, places, ...kind }: (typeof projects)[keyof typeof projects]) =>

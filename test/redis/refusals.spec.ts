@@ -136,7 +136,6 @@ describe('a server that serves later', () => {
   it('while it has too few replicas: a member that gave up is not counted once it has enough', async () => {
     const server = await start();
     const { barriers } = open(server.url).coordination!;
-    const { signal } = new AbortController();
     const request = { key: 'b', count: 2, wait: true } as const;
     const giveUp = new AbortController();
     const early = barriers.enter({ ...request, signal: giveUp.signal });

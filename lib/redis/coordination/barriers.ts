@@ -6,7 +6,7 @@ import { fencingTokenOf } from '../../contract/granted-lease.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
-import { explained } from '../client/redis-error.js';
+import { explained, isMoving } from '../client/redis-error.js';
 import { ENTER, EXIT, INSIDE } from '../scripts/coordination-scripts.js';
 import { ticksAt } from '../session/entry.js';
 import { inSession } from '../session/in-session.js';
@@ -66,9 +66,12 @@ export class RedisBarriers implements Barriers {
         await this.#untilInside({ sessions, session, members, number }, request);
       } catch (error) {
         if (session.isOver) throw error;
-        // A member that the others have counted has entered even when it gives up: they rely on it.
-        const [, state] = await session.run(EXIT, [members], [number, '0']).catch(() => {
-          void exit(session, members, number);
+        // A member that the others have counted has entered even when it gives up: they rely on it. After a refusal
+        // nobody knows, and it leaves.
+        const [, state] = await session.run(EXIT, [members], [number, '0']).catch(async () => {
+          const gone = exit(session, members, number);
+          // The next attempt enters under another number.
+          if (isMoving(error)) await gone;
           throw error;
         });
         if (state !== 'inside') throw error;

@@ -163,7 +163,9 @@ export class RedisQueues implements Queues {
     if (word !== 'TAKEN') return;
     const ids = found.filter((_, place) => place % 2 === 0).map(String);
     const by = { session, items, number };
-    for (const id of ids) void session.persistently(() => this.#settle(by, id, 'back'));
+    void session.persistently(async () => {
+      for (const id of ids) await this.#settle(by, id, 'back');
+    });
   }
 
   #timeToLook(leftMs: unknown): number {

@@ -14,7 +14,7 @@ import { unusedPort } from '../../support/unused-port.js';
 import { contendersAt, openClient } from '../../support/znodes.js';
 import { commandIo, stable } from './command-io.js';
 
-// alone: it takes long, and the files of a worker wait for each other.
+// alone: one of the longest files.
 
 let server: EmbeddedZooKeeper;
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import * as lib from '../../../lib/index.js';
 import { InjectLockTesting } from '../../../lib/testing/index.js';
 
-// alone: it takes long, and the files of a worker wait for each other.
+// alone: one of the longest files.
 
 // LockInterceptor makes a class for @UseInterceptors. Its refusals are tested in test/nest/lock-interceptor.spec.ts.
 const { LockInterceptor: _interceptor, ...decorators } = lib;

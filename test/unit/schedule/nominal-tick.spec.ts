@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { followingBy, nominalTick } from '../../../lib/schedule/schedule.js';
 import { cron } from './cron-package.js';
 
-// alone: it takes long, and the files of a worker wait for each other.
+// alone: one of the longest files.
 
 afterEach(() => void vi.useRealTimers());
 

@@ -14,6 +14,7 @@ const PASSES = `it('passes', () => {}); it('fails', () => { throw new Error('no'
 const hanging = (started: string) => `
   import { writeFileSync } from 'node:fs';
   writeFileSync(${JSON.stringify(started)}, '');
+  setTimeout(() => process.exit(1), 120_000);
   await new Promise(() => {});
 `;
 
@@ -38,12 +39,13 @@ it('a run that is killed tells what has passed, what has failed, and what was ru
   const child = spawn(process.execPath, ['--input-type=module', '-e', killed(dir, started)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
+  onTestFinished(() => void child.kill('SIGTERM'));
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   const counts = JSON.parse(/^counts (.*)$/m.exec(output)![1]!) as { failures: string[] };
-  expect(counts).toMatchObject({ passed: 1, failed: 2 });
+  expect(counts).toMatchObject({ passed: 1, failed: 3 });
   expect(counts.failures).toEqual([
     expect.stringContaining('ends.spec.mjs > fails: no'),
     expect.stringContaining('hangs.spec.mjs: was running when the run ended'),
+    'the run was killed, for its time was over',
   ]);
 });

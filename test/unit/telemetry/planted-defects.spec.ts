@@ -8,7 +8,7 @@ import { DEFECTS, SOUND } from '../../support/planted-telemetry/defects.js';
 import type { Outcome } from '../../support/planted-telemetry/vitest.config.js';
 import { ROOT } from '../../support/repository-root.js';
 
-// alone: it takes long, and the files of a worker wait for each other.
+// alone: one of the longest files.
 
 /** The library is loaded anew for each defect. */
 const LIMIT_MS = 900_000;

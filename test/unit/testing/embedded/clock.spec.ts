@@ -7,7 +7,7 @@ import { eventually } from '../../../support/eventually.js';
 import { openService } from '../../../support/services.js';
 import { ANYONE, EMPTY, startServer } from './servers.js';
 
-// alone: it takes long, and the files of a worker wait for each other.
+// alone: one of the longest files.
 
 describe('the manual clock of an embedded server', () => {
   it('ends a session at the first tick after its timeout, and before advance() returns', async () => {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { LinePlay } from './wait-queue-play.js';
 import type { Step } from './wait-queue-play.js';
 
-// alone: it takes long, and the files of a worker wait for each other.
+// alone: one of the longest files.
 
 const which = fc.nat({ max: 20 });
 const client = fc.nat({ max: 1 });
