@@ -1,4 +1,4 @@
-import { onAbort, OwnAbortController, withAnyAbort } from './abort.js';
+import { NEVER, onAbort, OwnAbortController, withAnyAbort } from './abort.js';
 import type { Dispose } from './abort.js';
 import { now } from './clock.js';
 import { LinkedList } from './collections.js';
@@ -233,6 +233,23 @@ export function backoff(firstMs: number, capMs: number, random: () => number = M
       attempt = 0;
     },
   };
+}
+
+const FIRST_PAUSE_MS = 20;
+const LONGEST_PAUSE_MS = 1_000;
+
+/** Repeats what may be refused, after growing pauses, until it is done or `isOver`. Never rejects. */
+export async function untilDone(ask: () => Promise<unknown>, isOver: () => boolean): Promise<void> {
+  let pauses: Backoff | undefined;
+  while (!isOver()) {
+    try {
+      await ask();
+      return;
+    } catch {
+      pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+      if (!isOver()) await pause(pauses.next(), NEVER);
+    }
+  }
 }
 
 // About a millisecond of the cheapest steps.

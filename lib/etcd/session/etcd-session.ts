@@ -3,7 +3,7 @@ import type { Dispose } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { Alarms, backoff, pause } from '../../async/timer.js';
+import { Alarms, untilDone } from '../../async/timer.js';
 import { LinkLostError, RefusedError } from '../client/etcd-error.js';
 import type { EtcdLink } from '../client/etcd-link.js';
 import type { ReadOp } from '../wire/requests.js';
@@ -50,8 +50,6 @@ interface SessionOptions {
 /** Leases are kept by clocks that may run at different rates, and timers fire late. */
 const RATE_SHARE = 0.02;
 const TIMER_SLACK_MS = 15;
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1_000;
 
 /**
  * The lease of this process on the servers: the identity of its entries, which end with it. It ends when the servers
@@ -207,16 +205,8 @@ export class EtcdSession {
   }
 
   /** Repeats what a server may refuse, until it is done or the session is over. Never rejects. */
-  async persistently(ask: () => Promise<unknown>): Promise<void> {
-    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-    while (!this.#over) {
-      try {
-        await ask();
-        return;
-      } catch {
-        if (!this.#over) await pause(pauses.next(), NEVER);
-      }
-    }
+  persistently(ask: () => Promise<unknown>): Promise<void> {
+    return untilDone(ask, () => this.isOver);
   }
 
   /** Removes an entry, and gives its name back. Resolves and ends as `remove`. */

@@ -21,7 +21,7 @@ type Value = string | Buffer | undefined | typeof UNCHANGED;
 /** One change of a write. */
 export interface KeyChange {
   readonly key: string;
-  /** The version that the key must have, counted from 0. `undefined`: any, or none. */
+  /** The version that the key must have, counted from 0. `undefined`: the key may have any, and may be absent. */
   readonly ifVersion: number | 'absent' | undefined;
   /** Returns the new value; `undefined` removes the key. */
   valueFor(found: Found): Value;

@@ -3,8 +3,7 @@ import type { Dispose } from '../../async/abort.js';
 import { LinkedList, StringMap } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { Alarms, backoff, pause } from '../../async/timer.js';
-import type { Backoff } from '../../async/timer.js';
+import { Alarms, untilDone } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';
 import type { Script, ScriptValue } from '../client/script.js';
@@ -71,8 +70,6 @@ export interface SessionListener {
 // The largest assumed difference in rate of two clocks.
 const RATE_SHARE = 0.02;
 const TIMER_SLACK_MS = 15;
-const FIRST_PAUSE_MS = 20;
-const LONGEST_PAUSE_MS = 1_000;
 const MOST_AT_ONCE = 50;
 
 /**
@@ -275,17 +272,8 @@ export class RedisSession {
   }
 
   /** Repeats what a server may refuse, until it is done or the session is over. Never rejects. */
-  async persistently(ask: () => Promise<unknown>): Promise<void> {
-    let pauses: Backoff | undefined;
-    while (!this.#over) {
-      try {
-        await ask();
-        return;
-      } catch {
-        pauses ??= backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
-        if (!this.#over) await pause(pauses.next(), NEVER);
-      }
-    }
+  persistently(ask: () => Promise<unknown>): Promise<void> {
+    return untilDone(ask, () => this.isOver);
   }
 
   /** Removes all entries. Never rejects. */
