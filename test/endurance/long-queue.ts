@@ -23,7 +23,9 @@ export interface LongQueueOutcome {
 }
 
 const SERVICES = 4;
-const AT_ONCE = 50;
+// One waiter of each process at a time: neighbours in the queue are of different processes, so each hand-over is between
+// two of them. A run of waiters of one process would leave together, and the others would list what is left.
+const AT_ONCE = SERVICES;
 
 export async function serveLongQueue({ waiters, onProgress }: LongQueueOptions): Promise<LongQueueOutcome> {
   const server = await ZooKeeperServer.start();
@@ -42,7 +44,7 @@ export async function serveLongQueue({ waiters, onProgress }: LongQueueOptions):
     while (waits.length < waiters) {
       const count = Math.min(AT_ONCE, waiters - waits.length);
       for (let place = 0; place < count; place++) waits.push(services[waits.length % SERVICES]!.using('k', serve));
-      await eventually(async () => (await services[0]!.contenders('k')).length > waits.length, 'all have queued');
+      await eventually(async () => (await ephemerals(server)) > waits.length, 'all have queued');
       onProgress?.('queued', waits.length);
     }
     const before = { notifications: await deletionsTold(server), lists: lists.count };
@@ -64,6 +66,10 @@ export async function serveLongQueue({ waiters, onProgress }: LongQueueOptions):
 
 async function deletionsTold(server: ZooKeeperServer): Promise<number> {
   return Number(/^zk_sum_node_deleted_watch_count\s+(\d+)/m.exec(await server.ask('mntr'))?.[1]);
+}
+
+async function ephemerals(server: ZooKeeperServer): Promise<number> {
+  return Number(/^zk_ephemerals_count\s+(\d+)/m.exec(await server.ask('mntr'))?.[1]);
 }
 
 async function watchesLeft(server: ZooKeeperServer): Promise<number> {

@@ -16,8 +16,7 @@ describe('acquisitions that are given up', () => {
 describe('a long wait queue', () => {
   it('is served in order, without listing it, with at most three events per hand-over', async () => {
     const outcome = await serveLongQueue({ waiters: 200 });
-    expect(outcome).toMatchObject({ served: 200, outOfOrder: 0, watchesLeft: 0 });
+    expect(outcome).toMatchObject({ served: 200, outOfOrder: 0, lists: 0, watchesLeft: 0 });
     expect(outcome.notifications).toBeLessThanOrEqual(3 * 200);
-    expect(outcome.lists).toBeLessThanOrEqual(20);
   });
 });
