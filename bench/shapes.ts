@@ -159,7 +159,10 @@ export const SHAPES: readonly Shape[] = [
     callers: 64,
     keys: 'own',
   }),
-  onRedis('redis-4x1', 'Redis: one key, 4 processes, a caller each', { processes: 4 }),
+  onRedis('redis-4x1', 'Redis: one key, 4 processes, a caller each', {
+    contenders: ['floor-redis-queue', ...ON_REDIS],
+    processes: 4,
+  }),
   onRedis('redis-4x16', 'Redis: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
   onRedis('redis-2ms', 'Redis: one key, 4 processes, 4 callers each, 2 ms inside', {
     processes: 4,

@@ -26,6 +26,7 @@ export type ContenderId =
   | 'ours-kept'
   | 'ours-reset'
   | 'floor-redis'
+  | 'floor-redis-queue'
   | 'floor-redis-empty'
   | 'floor-redis-head'
   | 'ours-redis'

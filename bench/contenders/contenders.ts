@@ -31,6 +31,12 @@ const ALL: readonly Contender[] = [
   { id: 'ours-redis-strict', label: 'ours on Redis, local line off', ...oursOnRedis, options: { localLine: false } },
   { id: 'floor-redis', label: 'the floor: SET NX PX, DEL', module: 'floor-redis', ...floorOnRedis },
   {
+    id: 'floor-redis-queue',
+    label: 'the floor: a queue, nothing else',
+    module: 'floor-redis-queue',
+    ...floorOnRedis,
+  },
+  {
     id: 'floor-redis-empty',
     label: 'the floor: two empty scripts',
     module: 'floor-redis-empty',

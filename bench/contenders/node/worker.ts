@@ -14,6 +14,7 @@ const MODULES: Readonly<Record<string, () => Promise<{ readonly open: OpenFuncti
   floor: () => import('./floor.js'),
   'plain-recipe': () => import('./plain-recipe.js'),
   'floor-redis': () => import('./floor-redis.js'),
+  'floor-redis-queue': () => import('./floor-redis-queue.js'),
   'floor-redis-empty': async () => ({ open: (await import('./floor-redis-scripts.js')).openEmpty }),
   'floor-redis-head': async () => ({ open: (await import('./floor-redis-scripts.js')).openHead }),
   'floor-etcd': () => import('./floor-etcd.js'),
