@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly warmUpMs: number;
   /** The time for which idle sessions are observed before each window. */
   readonly idleMs: number;
+  /** The time after which no further turn begins. */
+  readonly limitMs: number;
   readonly isShort: boolean;
   /** Whether missed claims fail the run. */
   readonly isAsserting: boolean;
@@ -24,6 +26,7 @@ export const USAGE = `npm run bench -- [options]
   --rounds 3           how often every contender has its turn at every shape
   --seconds 1          how long a turn is measured
   --warm-up 0.5        seconds before that; more for processes that are new, or more than processors
+  --minutes 30         begins nothing after that time, and reports what was measured; default: no limit
   --shape 4x16         only this shape; may be repeated: ${SHAPES.map(({ id }) => id).join(' ')}
   --contender ours     only this one, and whom it is compared with; may be repeated: ${[...CONTENDERS.keys()].join(' ')}
   --quick              one round of what one caller in each of many processes does: three minutes
@@ -42,6 +45,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
       rounds: { type: 'string' },
       seconds: { type: 'string', default: '1' },
       'warm-up': { type: 'string' },
+      minutes: { type: 'string', default: 'Infinity' },
       shape: { type: 'string', multiple: true, default: [] },
       contender: { type: 'string', multiple: true, default: [] },
       quick: { type: 'boolean', default: false },
@@ -67,6 +71,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     windowMs: 1_000 * positive('seconds', values.seconds),
     warmUpMs: 1_000 * positive('warm-up', values['warm-up'] ?? (isQuick ? '0.2' : '0.5')),
     idleMs: 300,
+    limitMs: 60_000 * positive('minutes', values.minutes),
   };
   const charts = values.charts ?? (isAll ? 'docs/bench' : 'build/bench/charts');
   return { ...times, ...(isShort ? SHORT : {}), isShort, isAsserting, shapes, contenders, results, charts };

@@ -14,8 +14,15 @@ import type { Result } from './result.js';
 // The warm-up of a new server, as a multiple of the usual warm-up of a client.
 const SERVER_BREAK_IN = 10;
 
-/** Runs every contender on every shape, as often as there are rounds. */
-export async function conductAll(options: BenchOptions): Promise<Result[]> {
+/** The results of a run, and the shapes for which its time was too short. */
+interface Conducted {
+  readonly results: readonly Result[];
+  readonly cut: readonly string[];
+}
+
+/** Runs every contender on every shape, as often as there are rounds, for as long as there is time. */
+export async function conductAll(options: BenchOptions): Promise<Conducted> {
+  const end = performance.now() + options.limitMs;
   await using servers = new Servers(SERVER_BREAK_IN * options.warmUpMs);
   const crews = new Crews();
   const house = { servers, crews, options };
@@ -24,6 +31,7 @@ export async function conductAll(options: BenchOptions): Promise<Result[]> {
   const results: Result[] = [];
   try {
     for (const turn of turns) {
+      if (performance.now() > end) break;
       const result = await take(house, turn);
       results.push(result);
       progress.show(result);
@@ -31,7 +39,7 @@ export async function conductAll(options: BenchOptions): Promise<Result[]> {
   } finally {
     await crews.dismiss();
   }
-  return results;
+  return { results, cut: [...new Set(turns.slice(results.length).map(({ shape }) => shape.id))] };
 }
 
 interface Turn {

@@ -38,6 +38,26 @@ const ONE_SERVER: readonly Claim[] = [
   { shape: '10000-waiters', contender: 'ours-strict', figure: 'packetsTo', atMost: 3 },
 ];
 
+/** One caller in each of many processes, keys that are used once, servers that are far away, links that fail. */
+const ONE_CALLER: readonly Claim[] = [
+  { shape: '16x1', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 1.9 },
+  { shape: '16x1', contender: 'ours', figure: 'cpuUs', against: 'curator', atMost: 0.45 },
+  { shape: '16x1', contender: 'ours', figure: 'packetsTo', atMost: 6 },
+  { shape: '4x1', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 1.5 },
+  { shape: '3-nodes-4x1', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 1.25 },
+  { shape: '3-nodes-4x1', contender: 'ours', figure: 'cpuUs', against: 'curator', atMost: 0.6 },
+  { shape: '3-nodes-1x1', contender: 'ours', figure: 'p50Us', against: 'curator', atMost: 0.86 },
+  { shape: 'far-16x1', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 2.2 },
+  { shape: 'far-4x1', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 2.1 },
+  { shape: '1x1-new', contender: 'ours', figure: 'acquireP50Us', against: 'curator', atMost: 0.45 },
+  { shape: '64-new', contender: 'ours', figure: 'rate', against: 'curator', atLeast: 2.5 },
+  { shape: '64-new', contender: 'ours', figure: 'packetsTo', atMost: 3.2 },
+  { shape: '4x16', contender: 'ours-strict', figure: 'rate', against: 'curator-shared', atLeast: 8.5 },
+  { shape: 'reads', contender: 'ours-strict', figure: 'rate', against: 'curator-read-write', atLeast: 4 },
+  { shape: 'resets', contender: 'ours-reset', figure: 'rate', against: 'ours', atLeast: 0.85 },
+  { shape: '1000-waiters', contender: 'ours-strict', figure: 'heapBytes', atMost: 4_096 },
+];
+
 /** On Redis, against a lock that polls. */
 const ON_REDIS: readonly Claim[] = [
   { shape: 'redis-1x1', contender: 'ours-redis-strict', figure: 'p50Us', against: 'floor-redis', atMost: 1.25 },
@@ -71,6 +91,7 @@ const ENSEMBLE = 0.2;
 
 export const CLAIMS: readonly Claim[] = [
   ...ONE_SERVER,
+  ...ONE_CALLER,
   ...ON_REDIS,
   ...ON_ETCD,
   ...ONE_SERVER.filter(isOfThreeNodes).map(onThreeNodes),

@@ -7,17 +7,23 @@ import { median } from '../support/statistics.js';
 
 export type Figure = keyof Figures;
 
+export type Round = Pick<Result, 'round' | 'figures'>;
+
 /** A contender's rounds on a shape, combined. */
 export interface Line {
   readonly contender: ContenderId;
   readonly label: string;
   /** The medians of its rounds. */
   readonly figures: Figures;
+  readonly rounds: readonly Round[];
   /** The number of checked acquisitions, and the number that overlapped. */
   readonly acquisitions: number;
   readonly overlaps: number;
   readonly failures: readonly string[];
 }
+
+/** The medians of a line, or the figures of one of its rounds. */
+export type WithFigures = Pick<Line, 'figures'>;
 
 export interface ShapeSummary {
   readonly shape: Shape;
@@ -36,8 +42,8 @@ export function summarise(shapes: readonly Shape[], results: readonly Result[]):
   });
 }
 
-/** Returns the factor from one line's figure to the other's; NaN if either has no such figure. */
-export function ratio(of: Line | undefined, to: Line | undefined, figure: Figure): number {
+/** Returns the factor from one figure to the other; NaN if either is missing. */
+export function ratio(of: WithFigures | undefined, to: WithFigures | undefined, figure: Figure): number {
   return (of?.figures[figure] ?? Number.NaN) / (to?.figures[figure] ?? Number.NaN);
 }
 
@@ -53,6 +59,7 @@ function lineOf(contender: ContenderId, label: string, rounds: readonly Result[]
     contender,
     label,
     figures: Object.fromEntries(medians) as Figures,
+    rounds: rounds.map(({ round, figures }) => ({ round, figures })),
     acquisitions: sum('acquisitions'),
     overlaps: sum('overlaps'),
     failures: rounds.flatMap(({ failure }) => failure ?? []),

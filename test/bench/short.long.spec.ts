@@ -75,6 +75,19 @@ describe('a short run of the bench', () => {
   });
 });
 
+describe('a run whose time is over', () => {
+  it(
+    'reports what was measured, says what was not, and fails',
+    async () => {
+      using run = await BenchRun.of('--short', '--shape', '1x1', '--shape', 'kept', '--minutes', '0.00001');
+      expect(run.output).toContain('not measured in full, the time was over: 1x1 kept');
+      expect(run.exitCode).toBe(1);
+      expect(run.report.results).toEqual([]);
+    },
+    LIMIT_MS,
+  );
+});
+
 describe('a lock that excludes nobody', () => {
   it(
     'fails the run',

@@ -18,12 +18,15 @@ describe('the limit of a claim', () => {
     expect(bounds('reads')).toEqual([
       [7, undefined],
       [2.3, undefined],
+      [4, undefined],
     ]);
     expect(bounds('3-nodes-reads')).toEqual([
       [expect.closeTo(5.6), undefined],
       [expect.closeTo(1.84), undefined],
     ]);
     expect(bounds('3-nodes-1x1')).toEqual([
+      // Its own goal, which is not that of one server.
+      [undefined, 0.86],
       [undefined, expect.closeTo(1.02)],
       [undefined, expect.closeTo(1.26)],
     ]);

@@ -74,6 +74,15 @@ describe('the result of a claim', () => {
     const [row] = judge([claim], summaries).map(verdictRow);
     expect(row).toMatchObject({ 'must be': 'at least 0.50', measured: '0.50', reached: 'yes' });
   });
+
+  it('shows the range of the rounds, each compared with the same round of the other', () => {
+    const [row] = judge([claim], summaries).map(verdictRow);
+    expect(row).toMatchObject({ rounds: '0.25 to 0.75' });
+    const missing = RESULTS.filter(({ contender, round }) => contender === 'ours' || round < 2);
+    const [shorter] = judge([claim], summarise(SHAPES, missing));
+    expect(shorter?.byRound).toEqual([0.25, 0.75]);
+    expect(judge([{ ...claim, against: undefined }], summaries)[0]?.byRound).toEqual([1, 2, 3]);
+  });
 });
 
 describe('the claims', () => {
