@@ -19,3 +19,11 @@ export function lockServicesOf(discovery: DiscoveryService): readonly LockServic
   const instances = discovery.getProviders().map((wrapper): unknown => wrapper.instance);
   return instances.filter((instance) => instance instanceof LockService);
 }
+
+/** Returns the instances that an application keeps. Those made for each request are left out. */
+export function fixedInstances(discovery: DiscoveryService): readonly object[] {
+  const wrappers = [...discovery.getControllers(), ...discovery.getProviders()];
+  const fixed = wrappers.filter((wrapper) => wrapper.isDependencyTreeStatic() && !wrapper.isTransient);
+  const instances = fixed.map((wrapper): unknown => wrapper.instance);
+  return [...new Set(instances)].filter((one): one is object => typeof one === 'object' && one !== null);
+}

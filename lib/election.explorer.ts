@@ -3,8 +3,7 @@ import type { OnApplicationBootstrap, OnModuleInit } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
 import { lockedMethodsOf } from './decorators/locked-method.js';
 import { LeaderElectionService } from './elections/leader-election.service.js';
-import { orCloseConnections } from './failed-start.js';
-import { fixedInstances } from './fixed-instances.js';
+import { orCloseConnections, fixedInstances } from './discovered.js';
 
 /**
  * Finds the methods that take part in elections. Once everything has started, the application campaigns for them.

@@ -5,7 +5,7 @@ import { LockConfigurationError } from './contract/errors.js';
 import { lockedMethodsOf, lockedMethodsOn } from './decorators/locked-method.js';
 import type { LockedMethod } from './decorators/locked-method.js';
 import { wrapperWarning } from './decorators/wrappers.js';
-import { orCloseConnections } from './failed-start.js';
+import { orCloseConnections } from './discovered.js';
 import { LockService } from './service/lock.service.js';
 import { registrationOf } from './service/connection-token.js';
 import { connectionOf } from './service/lock-service.token.js';

@@ -2,7 +2,7 @@ import { isMainThread } from 'node:worker_threads';
 import { Inject, Injectable, Logger } from '@nestjs/common';
 import type { OnApplicationBootstrap, OnModuleDestroy } from '@nestjs/common';
 import { DiscoveryService } from '@nestjs/core';
-import { lockServicesOf } from './failed-start.js';
+import { lockServicesOf } from './discovered.js';
 import { connectionOf } from './service/lock.service.js';
 import type { LockService } from './service/lock.service.js';
 

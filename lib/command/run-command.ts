@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import type { CommandIo } from './command-io.js';
-import { ownVersion } from './own-version.js';
 import { runOnCluster } from './run-on-cluster.js';
 import { zookeeperCommand } from './zookeeper-command.js';
+import { existsSync, readFileSync } from 'node:fs';
 
 const USAGE = `Usage: nestjs-distributed-lock <command> [options]
        nestjs-distributed-lock --help | --version
@@ -106,4 +106,17 @@ function endedBySignals(): AbortController {
   const end = () => ending.abort(new Error('the command was asked to end'));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
   return ending;
+}
+
+/** Returns the version of this package. The build moves the code, so its package.json is looked for upwards. */
+function ownVersion(): string {
+  let folder = new URL('./', import.meta.url);
+  for (let above = new URL('../', folder); above.href !== folder.href; above = new URL('../', folder)) {
+    const file = new URL('package.json', folder);
+    const { version } = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { version?: string }) : {};
+    // The folder with CommonJS has a package.json without a version.
+    if (version !== undefined) return version;
+    folder = above;
+  }
+  return 'unknown';
 }

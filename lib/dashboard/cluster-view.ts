@@ -1,9 +1,9 @@
+import { orTimeout } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
 import type { LockService } from '../service/lock.service.js';
 import type { LockSurvey, LockSurveyKey } from '../service/survey.js';
 import type { ShownContender, ShownKey, ShownQueue } from './answers.js';
 import type { HoldTimeline } from './hold-timeline.js';
-import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { shownOrNull, shownText } from './shown-text.js';
 import { NoTurnError, SurveyTurns } from './survey-turns.js';
@@ -13,6 +13,7 @@ const BOUNDS = Object.freeze({ mostKeys: 500, mostContenders: 3, withinMs: 200 }
 /** The number of keys in one answer. The page is told how many there are. */
 const MOST_SHOWN = 200;
 const MOST_QUEUES = 200;
+const LONGEST_MS = 2_000;
 
 /** The cluster as the last survey saw it. */
 export interface ClusterFacts {
@@ -203,4 +204,12 @@ function matches({ key, holders, waiters }: ShownKey, text: string): boolean {
   const owners = [...holders, ...waiters].flatMap(({ owner }) => [owner.label, owner.host]);
   const wanted = text.toLowerCase();
   return [key, ...owners].some((one) => one?.toLowerCase().includes(wanted));
+}
+
+/**
+ * Settles as the promise does, or rejects after two seconds. While no server is connected a backend waits for one for
+ * longer than that, and in that time the page should show the session.
+ */
+export function inTime<T>(promise: Promise<T>): Promise<T> {
+  return orTimeout(promise, LONGEST_MS, () => new Error(`the servers have not answered within ${LONGEST_MS} ms`));
 }

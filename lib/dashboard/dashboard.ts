@@ -8,7 +8,7 @@ import { CronRunsService, getCronRunsToken } from '../schedule/cron-runs.service
 import { registrationOf } from '../service/connection-token.js';
 import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
-import { lockServicesOf, orCloseConnections } from '../failed-start.js';
+import { lockServicesOf, orCloseConnections } from '../discovered.js';
 import { DashboardAccess } from './access.js';
 import type { Rights } from './access.js';
 import { DashboardActions } from './actions.js';

@@ -13,10 +13,9 @@ import type {
   ShownRun,
   ShownStock,
 } from './answers.js';
-import { ClusterView, shownContender } from './cluster-view.js';
+import { ClusterView, inTime, shownContender } from './cluster-view.js';
 import type { ResolvedDashboardOptions } from './dashboard.options.js';
 import { HoldTimeline } from './hold-timeline.js';
-import { inTime } from './in-time.js';
 import type { KeyNames } from './key-names.js';
 import { POINT_MS, ProcessWatch } from './process-watch.js';
 import { readStocks, shownLosses, shownRuns } from './recorded-facts.js';

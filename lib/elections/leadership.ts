@@ -7,8 +7,7 @@ import type { Lease } from '../contract/lease.js';
 import type { Lock, UsingOptions } from '../contract/lock.js';
 import type { Term } from '../contract/elections.js';
 import { ElectionHooks } from './election-hooks.js';
-import type { HeldTerm } from './held-term.js';
-import type { HeldTerms } from './held-terms.js';
+import type { HeldTerm, HeldTerms } from './held-term.js';
 import { LeaderTerm } from './leader-term.js';
 
 const FIRST_PAUSE_MS = 100;

@@ -1,7 +1,7 @@
 import { ElectionClient } from '../service/election-client.js';
 import { connectionOf } from '../service/lock.service.js';
 import type { LockService } from '../service/lock.service.js';
-import { HeldTerms } from './held-terms.js';
+import { HeldTerms } from './held-term.js';
 import { Leadership } from './leadership.js';
 
 // Nest injects the LockService into a decorated class; the elections of the same connection are found through it.

@@ -13,7 +13,7 @@ import { rangeBelow } from './session/etcd-keys.js';
 import type { QueueKeys } from './session/etcd-keys.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
 import { inSession } from './session/in-session.js';
-import { SessionEndedError } from './session/session-ended-error.js';
+import { SessionEndedError } from './session/etcd-session.js';
 import { watchUntil } from './session/watches.js';
 
 /** The state of an election at one moment. */

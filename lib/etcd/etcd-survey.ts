@@ -5,9 +5,8 @@
 import { limited } from '../async/timer.js';
 import type { Survey, SurveyedKey, SurveyedQueue, SurveyQuestion } from '../contract/survey.js';
 import { described } from './etcd-locks.js';
-import { entryOf } from './locks/entry.js';
+import { entryOf, inOrder, turnsOf } from './locks/entry.js';
 import type { Entry } from './locks/entry.js';
-import { inOrder, turnsOf } from './locks/turns.js';
 import { nameBelow, rangeBelow } from './session/etcd-keys.js';
 import type { EtcdSession } from './session/etcd-session.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';

@@ -3,16 +3,51 @@ import { now } from '../async/clock.js';
 import { LinkedList } from '../async/collections.js';
 import { nextTurn, after } from '../async/timer.js';
 import { channels } from '../contract/channels.js';
-import type { EventOrigin } from '../contract/channels.js';
+import type { EventOrigin, LocalEndEvent } from '../contract/channels.js';
 import type { LockError } from '../contract/errors.js';
 import { handedOver, MOST_HAND_OVERS, GrantedLease } from '../contract/granted-lease.js';
 import type { Grant, LeaseFollower } from '../contract/granted-lease.js';
 import type { LocalTarget } from '../contract/lock-request.js';
 import { HandOverLimit } from './hand-over-limit.js';
-import { LocalUse } from './local-use.js';
 
 // Idle time after which others are notified that the lease is only kept. Each notification costs a request.
 const NOTED_AFTER_MS = 50;
+
+/**
+ * The use of one shared lease by the callers of this process, for `local.end`. It exists only if that channel has a
+ * subscriber when the lease begins.
+ */
+class LocalUse {
+  readonly #since = now();
+  #blockedMs = 0;
+  /** The reason for the end, if there is one besides that no caller needs the lease. */
+  #why: LocalEndEvent['why'] = 'idle';
+
+  /** Adds the time of one holder, for each caller that has waited for it. */
+  blocked(heldMs: number, waitingCallers: number): void {
+    this.#blockedMs += heldMs * waitingCallers;
+  }
+
+  /** Sets the reason why the lease ends. The first reason counts, unless the lease is lost after it. */
+  endsAs(why: LocalEndEvent['why']): void {
+    if (this.#why === 'idle' || why === 'lost') this.#why = why;
+  }
+
+  /** Publishes the end. */
+  ended(origin: EventOrigin, lease: Pick<LocalEndEvent, 'key' | 'mode'>, grants: number): void {
+    if (!channels.localEnd.hasSubscribers) return;
+    channels.localEnd.publish({
+      connection: origin.connection,
+      origin,
+      key: lease.key,
+      mode: lease.mode,
+      handOvers: Math.max(0, grants - 1),
+      heldMs: now() - this.#since,
+      blockedMs: this.#blockedMs,
+      why: this.#why,
+    });
+  }
+}
 
 /** Callbacks of a shared lease to its local queue. */
 export interface SharedLeaseListener {

@@ -9,7 +9,7 @@ import { MetricNames } from '../telemetry/metric-names.js';
 import { resolveTelemetryOptions } from '../telemetry/telemetry.options.js';
 import type { ResolvedTelemetryOptions, TelemetryOptions } from '../telemetry/telemetry.options.js';
 import { OtelInstruments } from './otel-instruments.js';
-import { SCOPE } from './scope.js';
+import { SCOPE } from './lock-tracing.options.js';
 
 const OPTIONS = Symbol('LOCK_OTEL_METRICS_OPTIONS');
 

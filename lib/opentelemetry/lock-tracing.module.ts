@@ -8,7 +8,7 @@ import { observableLocks } from '../service/registered-locks.js';
 import { LockSpans } from './lock-spans.js';
 import { resolveLockTracingOptions } from './lock-tracing.options.js';
 import type { LockTracingOptions, ResolvedLockTracingOptions } from './lock-tracing.options.js';
-import { SCOPE } from './scope.js';
+import { SCOPE } from './lock-tracing.options.js';
 
 const OPTIONS = Symbol('LOCK_TRACING_OPTIONS');
 

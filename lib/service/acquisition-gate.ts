@@ -33,7 +33,7 @@ export interface AcquisitionOptions extends HolderDetails {
   readonly leftMs: number;
   readonly signal: AbortSignal | undefined;
   readonly label: string | undefined;
-  /** Whether the caller releases the lease itself. A lost lease is useless to it, so it is released at once. */
+  /** Whether the caller releases the lease itself. It may never release a lost one, so the gate does. */
   readonly isHandle: boolean;
 }
 
@@ -55,7 +55,6 @@ export class AcquisitionGate {
   /** The origin of the events of all acquisitions. */
   readonly origin: EventOrigin;
   readonly #backend: LockBackend;
-  readonly #longestWaitMs: number;
   /** The local queues, also for listing their callers. */
   readonly local: LocalQueues;
   /** The holders of keys whose waits are about to time out. */
@@ -80,10 +79,8 @@ export class AcquisitionGate {
 
   /**
    * @param connection name of the connection, for events
-   * @param longestWaitMs longest time that a call waits, in milliseconds; a wait without an end has none
    */
-  constructor(backend: LockBackend, connection: string = DEFAULT_CONNECTION, longestWaitMs = Infinity) {
-    this.#longestWaitMs = longestWaitMs;
+  constructor(backend: LockBackend, connection: string = DEFAULT_CONNECTION) {
     this.#backend = backend;
     this.origin = Object.freeze({ connection, backend: backend.name });
     this.local = new LocalQueues(backend, this.origin);
@@ -101,9 +98,9 @@ export class AcquisitionGate {
     this.#onLosses = onLosses;
   }
 
-  /** Returns how long a call that requests `waitMs` waits, in milliseconds. */
+  /** Returns how long a call that requests `waitMs` waits, in milliseconds. The gate of a test makes it shorter. */
   waitMsOf(waitMs: number): number {
-    return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
+    return waitMs;
   }
 
   /** @throws LockTimeoutError when the deadline passed, or another contender is ahead of a caller that does not wait */
@@ -114,7 +111,7 @@ export class AcquisitionGate {
     const asked = this.#ask(acquisition);
     // A request that waits ends with a lease or an error, never with `null`.
     if (acquisition.wait) return asked as Promise<GrantedLease>;
-    return asked.then((lease) => lease ?? this.#turnAway(acquisition, options));
+    return asked.then((lease) => lease ?? this.#refuseInTime(acquisition, options));
   }
 
   /** Like `acquire`, but returns `null` instead of the time-out. */
@@ -123,7 +120,7 @@ export class AcquisitionGate {
     if (now) return now;
     const acquisition = this.#begin(target, options);
     const asked = this.#ask(acquisition);
-    if (!acquisition.wait) return (await asked) ?? this.#turnAwayWaiting(acquisition, options);
+    if (!acquisition.wait) return (await asked) ?? this.#refuse(acquisition, options);
     return asked.catch((error: unknown) => {
       if (acquisition.isTimeout(error)) return null;
       throw error;
@@ -149,7 +146,7 @@ export class AcquisitionGate {
         throw missed(observations, failureOf(acquisition, error), acquisition.givenUp?.reason === error);
       })
       .finally(() => acquisition.settled());
-    if (!leases) return this.#turnAwayWaiting(acquisition, options, observations);
+    if (!leases) return this.#refuse(acquisition, options, observations);
     const refusal = leases.map((lease) => this.#refusalOf(lease)).find((reason) => reason !== undefined);
     if (refusal !== undefined) return giveBack(leases, missed(observations, refusal));
     leases.forEach((lease, place) => this.#admit(lease, { key: lease.key }, options, observations[place]));
@@ -180,9 +177,10 @@ export class AcquisitionGate {
   hold(lease: GrantedLease, label: string | undefined, observation: Observation | undefined): void {
     const { key } = lease;
     if (!this.#isClosed) return this.#admit(lease, { key }, { label, isHandle: true }, observation);
-    observation?.missed(new LockShutdownError(key));
+    const error = new LockShutdownError(key);
+    observation?.missed(error);
     void lease.release();
-    throw new LockShutdownError(lease.key);
+    throw error;
   }
 
   /**
@@ -231,12 +229,12 @@ export class AcquisitionGate {
     return acquisition;
   }
 
-  // Not `async`: every waiting caller keeps alive what this promise keeps alive.
+  // Not `async`: a promise and a frame would live as long as the wait, and ten thousand callers may wait.
   #ask(acquisition: Acquisition): Promise<GrantedLease | null> {
     const { target, wait } = acquisition;
     if (!target.localLine) return this.#answer(acquisition, this.#askBackend(acquisition));
     const asked = this.local.acquire(acquisition);
-    // The local queue has settled an acquisition that waited.
+    // The local queue calls `settled` for a caller that waits. One that does not wait is settled here.
     return wait ? asked : this.#answer(acquisition, asked);
   }
 
@@ -263,13 +261,13 @@ export class AcquisitionGate {
     return lease.isHeld() ? undefined : lease.signal.reason;
   }
 
-  #turnAway(acquisition: Acquisition, options: AcquisitionOptions): never {
-    this.#turnAwayWaiting(acquisition, options);
+  #refuseInTime(acquisition: Acquisition, options: AcquisitionOptions): never {
+    this.#refuse(acquisition, options);
     throw this.timeout(acquisition.target, options.waitMs);
   }
 
   /** Throws a LockShutdownError if the caller would have waited. Otherwise returns `null`. */
-  #turnAwayWaiting(
+  #refuse(
     { target: { key }, observation }: Acquisition,
     { leftMs }: AcquisitionOptions,
     observations: readonly (Observation | undefined)[] = [observation],

@@ -18,7 +18,8 @@ export function runHolding<T>(
   work: (lease: Lease) => T | Promise<T>,
 ): Promise<T> {
   const reentrantHold = new ReentrantHold(granted, holding);
-  if (granted.mode !== 'write') return runInside(reentrantHold, granted, () => seen(granted, () => work(granted)));
+  if (granted.mode !== 'write')
+    return runInside(reentrantHold, granted, () => seen(granted, () => work(granted)));
   // Others may continue to read when a writer releases its lease early.
   const lease = new StayingLease(reentrantHold, 'write');
   return runInside(
@@ -80,11 +81,7 @@ export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T
 }
 
 /** Runs `work` inside a re-entrant hold that is still open, with `lease` as the current one. */
-export function runNested<T>(reentrantHold: ReentrantHold, lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  return runInside(reentrantHold, lease, work);
-}
-
-async function runInside<T>(
+export async function runInside<T>(
   reentrantHold: ReentrantHold,
   lease: Lease,
   work: () => T | Promise<T>,

@@ -124,10 +124,6 @@ export class StayingLease extends EnteredLease {
     // early.
     return this.mode === 'write' && this.#reentrantHold.hasOthers ? this.#reentrantHold.lease.release() : this.leave();
   }
-
-  override [Symbol.asyncDispose](): Promise<void> {
-    return this.release();
-  }
 }
 
 /** Returns the lease of a participant that continues to read, and releases it itself. A lost lease needs no release. */
@@ -175,7 +171,7 @@ export class HoldScope {
     this.#span = undefined;
   }
 
-  /** Inserts an outer scope for each member of `around`, and continues with `span`. */
+  /** Puts a scope for each member of `around` right outside this one, and gives this one `span`. */
   grow(span: HoldSpan, around: readonly HoldSpan[]): readonly HoldScope[] {
     const scopes: HoldScope[] = [];
     for (const one of around) {
@@ -273,7 +269,7 @@ export function heldLock(): Lease | undefined {
 }
 
 /** @throws LockReentrancyError when the running code holds an atomic set, because it must not acquire anything else */
-export function checkAsking(key: string): void {
+export function mustNotHoldAtomicSet(key: string): void {
   const set = innermost((scope) => scope.isOpen && scope.reentrantHold?.holding?.isOfAtomicSet === true);
   if (!set) return;
   throw new LockReentrancyError(key, 'this call holds an atomic set, which must be all that it asks for');

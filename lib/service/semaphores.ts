@@ -15,11 +15,10 @@ import type {
   SemaphoreOptions,
   SemaphoreUsingOptions,
 } from '../contract/semaphore.options.js';
-import type { AcquisitionGate } from './acquisition-gate.js';
-import type { AcquisitionOptions } from './acquisition-gate.js';
+import type { AcquisitionGate, AcquisitionOptions } from './acquisition-gate.js';
 import { placed } from './call-site.js';
 import { guarded, runHolding } from './held-leases.js';
-import { checkAsking, permitsHeld } from './hold-scope.js';
+import { mustNotHoldAtomicSet, permitsHeld } from './hold-scope.js';
 import type { LockConnection } from './lock-connection.js';
 import type { LockTarget } from './lock-targets.js';
 
@@ -125,7 +124,7 @@ class CountedLock implements SemaphoreLock {
     const { permits: count = 1, ...others } = options;
     const resolved = resolveAcquireOptions(others, { waitMs, onLost: this.#target.onLost });
     checkDemand(count);
-    checkAsking(this.#target.key);
+    mustNotHoldAtomicSet(this.#target.key);
     const target = { ...this.#target, permits: { count, of: this.#size } };
     const tookMs = await this.#checkNesting(target, count, resolved);
     resolved.signal?.throwIfAborted();

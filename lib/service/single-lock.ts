@@ -9,12 +9,11 @@ import type { Placed } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
-import type { AcquisitionOptions } from './acquisition-gate.js';
-import type { AcquisitionGate } from './acquisition-gate.js';
+import type { AcquisitionGate, AcquisitionOptions } from './acquisition-gate.js';
 import { placed } from './call-site.js';
-import { checkAsking, EnteredLease, readOnIn, scopeHolding } from './hold-scope.js';
+import { mustNotHoldAtomicSet, EnteredLease, readOnIn, scopeHolding } from './hold-scope.js';
 import type { HoldScope } from './hold-scope.js';
-import { guarded, runHolding, runNested } from './held-leases.js';
+import { guarded, runHolding, runInside } from './held-leases.js';
 import type { LockTarget } from './lock-targets.js';
 
 type Work<T> = (lease: Lease) => T | Promise<T>;
@@ -32,13 +31,15 @@ export class SingleLock implements Lock {
     this.#target = target;
   }
 
-  // Not `async`: there are many callers, and each keeps alive what its promise keeps alive.
+  // Not `async`: a promise and a frame would live as long as the wait, and ten thousand callers may wait.
   acquire(options?: AcquireOptions): Promise<Lease> {
     const asked = placed(options, this.#target, this, 'acquire');
     return promised(() => {
       const resolved = this.#resolve(asked, this.#target.waitMs);
       const outer = scopeHolding(this.#target);
-      return outer ? this.#readOn(outer, resolved) : this.#gate.acquire(this.#target, this.#byHandle(resolved));
+      return outer
+        ? this.#readOn(outer, resolved)
+        : this.#gate.acquire(this.#target, this.#asking(resolved, resolved.waitMs, true));
     });
   }
 
@@ -47,7 +48,9 @@ export class SingleLock implements Lock {
     return promised(() => {
       const resolved = this.#resolve(asked, 0);
       const outer = scopeHolding(this.#target);
-      return outer ? this.#readOn(outer, resolved) : this.#gate.tryAcquire(this.#target, this.#byHandle(resolved));
+      return outer
+        ? this.#readOn(outer, resolved)
+        : this.#gate.tryAcquire(this.#target, this.#asking(resolved, resolved.waitMs, true));
     });
   }
 
@@ -60,11 +63,7 @@ export class SingleLock implements Lock {
 
   /** @param leftMs remaining time that the caller waits, in milliseconds */
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
-    checkAsking(this.#target.key);
-    options.signal?.throwIfAborted();
-    const { [PLACE]: place, waitMs, signal, label } = options;
-    const asked = { waitMs, leftMs, signal, label, place, isHandle: false };
-    const lease = await this.#gate.acquire(this.#target, asked);
+    const lease = await this.#gate.acquire(this.#target, this.#asking(options, leftMs, false));
     return runHolding(lease, this.#target, (own) => guarded(own, options, work));
   }
 
@@ -78,7 +77,7 @@ export class SingleLock implements Lock {
       if (!reentrantHold?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
       this.#checkEntry(outer, options);
       const lease = new EnteredLease(reentrantHold.lease, this.#target.mode);
-      return await runNested(reentrantHold, lease, () => guarded(lease, options, work));
+      return await runInside(reentrantHold, lease, () => guarded(lease, options, work));
     } finally {
       leaveLine();
     }
@@ -97,11 +96,12 @@ export class SingleLock implements Lock {
     if (isUpgrade) throw this.#selfWait('a reader cannot become the writer; release the read lock first');
   }
 
-  /** Returns the options of an acquisition whose holder releases the lease itself. */
-  #byHandle({ waitMs, signal, label, [PLACE]: place }: ResolvedAcquireOptions): AcquisitionOptions {
-    checkAsking(this.#target.key);
+  /** Returns the options of an acquisition, unless it must not be made. @param isHandle see `AcquisitionOptions` */
+  #asking(options: ResolvedAcquireOptions, leftMs: number, isHandle: boolean): AcquisitionOptions {
+    const { waitMs, signal, label, [PLACE]: place } = options;
+    mustNotHoldAtomicSet(this.#target.key);
     signal?.throwIfAborted();
-    return { waitMs, leftMs: waitMs, signal, label, place, isHandle: true };
+    return { waitMs, leftMs, signal, label, place, isHandle };
   }
 
   /**

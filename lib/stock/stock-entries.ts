@@ -1,7 +1,7 @@
 import { hash } from '../composite/segment-route.js';
 import { deductionOf } from './deduction.js';
 import type { Deduction, OrderRecord } from './deduction.js';
-import type { PlanHints, Planned, StockCommand } from './stock-entry.js';
+import type { PlanHints, Planned, StockCommand } from './stock-writer.js';
 import type { Delivery, Order } from './stock-keeper.js';
 import { levelsAfter, mergeLevels, planTake, restocked, unitsIn } from './stock-plan.js';
 import type { Levels, StockPart } from './stock-plan.js';

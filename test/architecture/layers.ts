@@ -240,7 +240,7 @@ export const LAYERS: Layers = {
   dashboard: {
     folder: 'dashboard',
     mayImport: ['root', 'schedule', 'elections', 'service', 'stock', 'contract', 'async'],
-    doors: { root: ['failed-start.ts'] },
+    doors: { root: ['discovered.ts'] },
     packages: [...NEST, 'node:crypto', 'node:fs', 'node:os', 'node:path', 'node:url'],
   },
   // It runs in a browser: of the server it knows the types of the answers.

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, inject, it } from 'vitest';
 import type { Lease } from '../../lib/contract/lease.js';
 import type { Lock } from '../../lib/contract/lock.js';
-import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { openReplyThief } from '../support/reply-thief.js';

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { fencingTokenOf } from '../../lib/contract/granted-lease.js';
-import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { openReplyThief } from '../support/reply-thief.js';
 import { lost } from '../support/lost.js';

@@ -3,7 +3,7 @@ import { LockConfigurationError } from '../../lib/contract/errors.js';
 import { UNCHANGED } from '../../lib/contract/record-store.js';
 import type { RecordChange } from '../../lib/contract/record-store.js';
 import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
-import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { put } from '../../lib/testing/backend-contract/put.js';

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { LockLostError, LockRevokedError } from '../../lib/contract/errors.js';
-import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { lost } from '../support/lost.js';
 import { openService } from '../support/services.js';

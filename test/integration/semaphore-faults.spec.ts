@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { ZooKeeperServer } from '../../lib/testing/index.js';
-import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { openReplyThief } from '../support/reply-thief.js';

@@ -1,7 +1,7 @@
 import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import { ZooKeeperFaultProxy } from '../../lib/testing/index.js';
-import { OpCode } from '../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { eventually } from '../support/eventually.js';
 import { openReplyThief } from '../support/reply-thief.js';

@@ -1,6 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { zookeeper } from '../../lib/index.js';
-import { CreateMode } from '../../lib/zookeeper/wire/op-codes.js';
+import { CreateMode } from '../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../support/base-path.js';
 import { surveyTests } from '../support/survey/survey-checks.js';
 import { twoProcesses } from '../support/two-processes.js';

@@ -7,7 +7,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { FrameSplitter } from '../../../lib/zookeeper/wire/frame-splitter.js';
 import { JuteReader, JuteWriter } from '../../../lib/zookeeper/wire/jute.js';
-import { CreateMode, OpCode, Xid } from '../../../lib/zookeeper/wire/op-codes.js';
+import { CreateMode, OpCode, Xid } from '../../../lib/zookeeper/wire/codes.js';
 import {
   createRecord,
   pathWatchRecord,

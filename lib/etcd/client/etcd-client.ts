@@ -3,7 +3,7 @@ import type { ClientHttp2Session, ClientHttp2Stream, IncomingHttpHeaders, Outgoi
 import { createSecureContext } from 'node:tls';
 import type { ConnectionOptions } from 'node:tls';
 import { after } from '../../async/timer.js';
-import { CallError, CODES } from './call-error.js';
+import { CallError, CODES } from './etcd-error.js';
 import { frameOf, Frames } from './frames.js';
 
 /** A call with many messages in both directions. */

@@ -1,5 +1,19 @@
 import { LockConfigurationError, LockUnavailableError } from '../../contract/errors.js';
-import { CallError } from './call-error.js';
+
+/** Codes of gRPC for faults that the client finds itself. */
+export const CODES = { deadline: 4, internal: 13, unavailable: 14 } as const;
+
+/** A call has failed. */
+export class CallError extends Error {
+  constructor(
+    /** The code of gRPC. */
+    readonly code: number,
+    message: string,
+  ) {
+    super(message);
+    this.name = 'CallError';
+  }
+}
 
 /** The connection was lost, or given up, before the answer came. The request may have been carried out. */
 export class LinkLostError extends Error {
@@ -93,4 +107,18 @@ export function explained(error: unknown, key?: string): unknown {
   if (setting !== undefined) return new LockConfigurationError(`${refused}; ${setting}`, details);
   const hint = find(HINTS);
   return new LockUnavailableError(hint === undefined ? refused : `${refused}; ${hint}`, details);
+}
+
+/**
+ * The error of a request whose result others may have changed since.
+ * @param refusal the answer, see `isUndecided`; default: it was lost
+ */
+export function unknownResult(key: string, what: string, refusal?: RefusedError): LockUnavailableError {
+  const why = refusal ? `etcd refused: ${refusal.message}` : 'the connection to etcd was lost';
+  return new LockUnavailableError(`"${key}": ${why}; whether ${what} is not known`, { key, cause: refusal });
+}
+
+/** Whether an error is a refusal that leaves open whether the change was applied: of a server whose database is full. */
+export function isUndecided(error: unknown): error is RefusedError {
+  return error instanceof RefusedError && error.message.includes('database space exceeded');
 }

@@ -10,7 +10,7 @@ import { rangeBelow } from '../session/etcd-keys.js';
 import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
-import { SessionEndedError } from '../session/session-ended-error.js';
+import { SessionEndedError } from '../session/etcd-session.js';
 import { watchUntil } from '../session/watches.js';
 import type { Look } from '../session/watches.js';
 import type { KeyValue } from '../wire/responses.js';

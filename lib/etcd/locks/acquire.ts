@@ -8,11 +8,10 @@ import { MOST_OPERATIONS } from '../session/outbox.js';
 import type { Change, Changed } from '../session/outbox.js';
 import type { Compare } from '../wire/requests.js';
 import { Contender, EntryGoneError } from './contender.js';
-import { entryText } from './entry.js';
+import { entryText, turnsOf } from './entry.js';
 import type { EtcdHold } from './etcd-hold.js';
 import { readsOf, stateOf } from './queue-view.js';
 import type { QueueState } from './queue-view.js';
-import { turnsOf } from './turns.js';
 import type { Wanted } from './wanted.js';
 
 /** One operation is left for the transaction around the set. */

@@ -4,12 +4,11 @@ import { deferred } from '../../async/deferred.js';
 import { settledWithin } from '../../async/timer.js';
 import type { QueueKeys } from '../session/etcd-keys.js';
 import type { EtcdSession } from '../session/etcd-session.js';
-import { SessionEndedError } from '../session/session-ended-error.js';
-import { newEntry } from './entry.js';
+import { SessionEndedError } from '../session/etcd-session.js';
+import { newEntry, turnsOf } from './entry.js';
 import type { Entry, EntryValue } from './entry.js';
 import { EtcdHold } from './etcd-hold.js';
 import type { Place, QueueState, ViewFollower } from './queue-view.js';
-import { turnsOf } from './turns.js';
 import type { Wanted } from './wanted.js';
 
 /** The entry is not where it was put: it was removed. The request may begin again. */

@@ -8,7 +8,7 @@ import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
 import type { EtcdSession } from '../session/etcd-session.js';
-import { SessionEndedError } from '../session/session-ended-error.js';
+import { SessionEndedError } from '../session/etcd-session.js';
 import type { Entry } from './entry.js';
 import { rewrite } from './rewrite.js';
 import type { Place, ViewFollower } from './queue-view.js';

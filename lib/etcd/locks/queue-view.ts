@@ -7,9 +7,8 @@ import type { QueueKeys } from '../session/etcd-keys.js';
 import type { Watches } from '../session/watches.js';
 import type { ReadOp } from '../wire/requests.js';
 import type { KeyValue, ReadResult, WatchEvent } from '../wire/responses.js';
-import { entryOf } from './entry.js';
+import { entryOf, inOrder, turnsOf } from './entry.js';
 import type { Entry, EntryValue } from './entry.js';
-import { inOrder, turnsOf } from './turns.js';
 
 /** The time after which a read that was refused is made again. */
 const RETRY_MS = 100;

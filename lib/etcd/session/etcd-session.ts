@@ -11,8 +11,15 @@ import type { Header, ReadResult } from '../wire/responses.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { NotBoundError, Outbox } from './outbox.js';
 import type { Change, Changed, Proof } from './outbox.js';
-import { SessionEndedError } from './session-ended-error.js';
 import { SessionLeases } from './session-leases.js';
+
+/** The session of a request is over, so that the request has no effect any more. It may begin again on the next one. */
+export class SessionEndedError extends Error {
+  constructor(why: string) {
+    super(`the session is over: ${why}`);
+    this.name = 'SessionEndedError';
+  }
+}
 
 /** Whether a change may have been applied although its answer was lost. Requests keep it from one session to the next. */
 export interface Doubt {

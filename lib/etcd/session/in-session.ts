@@ -4,7 +4,7 @@ import type { KeyedRequest } from '../../contract/lock-request.js';
 import { explained } from '../client/etcd-error.js';
 import type { EtcdSession } from './etcd-session.js';
 import type { EtcdSessions } from './etcd-sessions.js';
-import { SessionEndedError } from './session-ended-error.js';
+import { SessionEndedError } from './etcd-session.js';
 
 /** A request for a key, and how long it may take. */
 export interface Call extends KeyedRequest {

@@ -7,13 +7,12 @@
  * a write also makes a key that ends with the session, and is removed after the answer.
  * Refusals: a server that finds its database full when it applies a write applies it all the same.
  */
-import { LinkLostError, RefusedError } from '../client/etcd-error.js';
+import { LinkLostError, RefusedError, isUndecided, unknownResult } from '../client/etcd-error.js';
 import { UNCHANGED } from '../../contract/record-store.js';
 import type { Op } from '../wire/requests.js';
 import type { KeyValue } from '../wire/responses.js';
 import type { EtcdSession } from './etcd-session.js';
 import { MOST_OPERATIONS } from './outbox.js';
-import { isUndecided, unknownResult } from './unknown-result.js';
 
 type Found = KeyValue | undefined;
 type Value = string | Buffer | undefined | typeof UNCHANGED;

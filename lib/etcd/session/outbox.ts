@@ -1,10 +1,9 @@
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import type { EtcdLink } from '../client/etcd-link.js';
-import { RefusedError } from '../client/etcd-error.js';
+import { RefusedError, isUndecided } from '../client/etcd-error.js';
 import type { Compare, Op, Txn, TxnOp } from '../wire/requests.js';
 import type { Header, OpResult } from '../wire/responses.js';
-import { isUndecided } from './unknown-result.js';
 
 /** A transaction that may share a request with others. */
 export interface Change extends Txn {

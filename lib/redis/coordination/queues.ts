@@ -3,9 +3,8 @@ import type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from '../..
 import { orAbort } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
-import { LockLostError } from '../../contract/errors.js';
-import { fencingTokenOf } from '../../contract/granted-lease.js';
-import { GrantedLease } from '../../contract/granted-lease.js';
+import { LockLostError, LockUnavailableError } from '../../contract/errors.js';
+import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
 import { explained } from '../client/redis-error.js';
@@ -18,7 +17,6 @@ import { SessionEndedError } from '../session/redis-session.js';
 import type { RedisSession } from '../session/redis-session.js';
 import type { RedisShards } from '../session/redis-shards.js';
 import { watchUntil } from '../session/topics.js';
-import { unknownResult } from '../session/unknown-result.js';
 
 /** The keys of a queue of items: its ids in order, their payloads, their takers, and the last token. */
 type ItemKeys = readonly [ids: string, payloads: string, takers: string, token: string];
@@ -202,4 +200,10 @@ async function orBackAgain<T>(promise: Promise<T>, signal: AbortSignal, undo: (l
     isLate = true;
     throw error;
   }
+}
+
+/** The error of a request whose answer was lost, and whose result others may have changed since. */
+function unknownResult(key: string, what: string): LockUnavailableError {
+  const why = `the connection to Redis was lost; whether ${what} is not known`;
+  return new LockUnavailableError(`"${key}": ${why}`, { key });
 }

@@ -152,7 +152,7 @@ export class Contender implements OwnEntry {
     const { queue, entry } = this.place;
     this.#session.run(LOOK, queue, [entry]).then(
       ([, position]) => this.stands(position as Position),
-      // The session's end is told to `lease`. A server that refuses is asked again.
+      // `untilGranted` rejects when the session ends. A server that refuses is asked again.
       () => !this.#isOver && !this.#session.isOver && this.#lookIn(-1),
     );
   }

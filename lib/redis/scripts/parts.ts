@@ -32,7 +32,7 @@ end
 `;
 
 /**
- * The check that all scripts but JOIN and RENEW begin with. ARGV[1] is the identity of the server that the caller knows,
+ * The check that scripts begin with, except for JOIN, RENEW and the short way of LEAVE. ARGV[1] is the identity of the server that the caller knows,
  * its replication id and a time: it has another one after a restart, a promotion or the loss of its data. ARGV[2] and ARGV[3] are the caller's session
  * and the number of its connection: a request that an earlier connection left behind must not run any more. `settling`
  * is the time until free keys may be granted.

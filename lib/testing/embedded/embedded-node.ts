@@ -1,6 +1,6 @@
 import { LONGEST_TIMER_MS } from '../../async/timer.js';
 import { checkMs } from '../../contract/check.js';
-import { ErrorCode } from '../../zookeeper/wire/error-codes.js';
+import { ErrorCode } from '../../zookeeper/wire/codes.js';
 import type { Stat } from '../../zookeeper/wire/records.js';
 import { EmbeddedSession } from './embedded-session.js';
 import type { EmbeddedServer } from './server/embedded-server.js';

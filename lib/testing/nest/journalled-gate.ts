@@ -12,10 +12,17 @@ import { JournalledAcquisition } from './journalled-acquisition.js';
  */
 export class JournalledGate extends AcquisitionGate {
   readonly #journal: Journal;
+  readonly #longestWaitMs: number;
 
   constructor(backend: LockBackend, connection: string, journal: Journal, longestWaitMs: number) {
-    super(backend, connection, longestWaitMs);
+    super(backend, connection);
     this.#journal = journal;
+    this.#longestWaitMs = longestWaitMs;
+  }
+
+  /** A wait without an end stays so. */
+  override waitMsOf(waitMs: number): number {
+    return waitMs === Infinity ? waitMs : Math.min(waitMs, this.#longestWaitMs);
   }
 
   override async acquire(target: LockTarget, options: AcquisitionOptions): Promise<GrantedLease> {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { JuteReader, JuteWriter } from '../../zookeeper/wire/jute.js';
-import { OpCode } from '../../zookeeper/wire/op-codes.js';
+import { OpCode } from '../../zookeeper/wire/codes.js';
 import { requestFrame } from '../../zookeeper/wire/records.js';
 
 /** The credentials that let a connection take a session over. */

@@ -8,7 +8,7 @@
  */
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
-import { OpCode, Xid } from '../wire/op-codes.js';
+import { OpCode, Xid } from '../wire/codes.js';
 import { requestFrame } from '../wire/records.js';
 import { Dialer } from './dialer.js';
 import type { ConnectionOptions, SocketEvents } from './dialer.js';

@@ -1,4 +1,4 @@
-import { OpCode } from '../wire/op-codes.js';
+import { OpCode } from '../wire/codes.js';
 import { pathWatchRecord } from '../wire/records.js';
 import type { ConnectionManager } from './driver.js';
 import type { Reply } from './pending-request.js';

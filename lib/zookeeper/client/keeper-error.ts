@@ -1,4 +1,4 @@
-import { ErrorCode, errorName } from '../wire/error-codes.js';
+import { ErrorCode, errorName } from '../wire/codes.js';
 
 const LOSSES: readonly number[] = [ErrorCode.connectionLoss, ErrorCode.sessionExpired, ErrorCode.sessionMoved];
 

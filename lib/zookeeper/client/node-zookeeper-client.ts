@@ -1,6 +1,5 @@
-import { ErrorCode } from '../wire/error-codes.js';
+import { ErrorCode, OpCode } from '../wire/codes.js';
 import { multiRecord, readMultiResults } from '../wire/multi.js';
-import { OpCode } from '../wire/op-codes.js';
 import { pathRecord, pathWatchRecord, readStat, removeWatchesRecord } from '../wire/records.js';
 import { Connection } from './connection.js';
 import type { ConnectionOptions } from './dialer.js';

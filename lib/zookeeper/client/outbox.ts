@@ -3,7 +3,7 @@ import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { multiRecord, readMultiResults, refusedAt } from '../wire/multi.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
-import { CreateMode, OpCode } from '../wire/op-codes.js';
+import { CreateMode, OpCode } from '../wire/codes.js';
 import { createRecord, readCzxid, versionRecord } from '../wire/records.js';
 import { isConnectionLoss, KeeperError, RequestTooLargeError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';

@@ -1,7 +1,6 @@
 import { now } from '../../async/clock.js';
-import { ErrorCode } from '../wire/error-codes.js';
+import { ErrorCode, OpCode } from '../wire/codes.js';
 import { JuteReader } from '../wire/jute.js';
-import { OpCode } from '../wire/op-codes.js';
 import { REPLY_HEADER_BYTES, requestFrame } from '../wire/records.js';
 import type { ReplyHeader } from '../wire/records.js';
 import { DriverState } from './driver.js';

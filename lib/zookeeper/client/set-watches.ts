@@ -3,7 +3,7 @@
  * deleted, or changed after that, fires at once. That event arrives before the reply.
  */
 import { deferred } from '../../async/deferred.js';
-import { OpCode } from '../wire/op-codes.js';
+import { OpCode } from '../wire/codes.js';
 import { setWatchesRecord } from '../wire/records.js';
 import { isConnectionLoss } from './keeper-error.js';
 import { PendingRequest, readNothing } from './pending-request.js';

@@ -1,9 +1,9 @@
 import type { Acl, Stat } from '../wire/records.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
-import { CreateMode } from '../wire/op-codes.js';
+import { CreateMode } from '../wire/codes.js';
 import type { NodeWatch, Watch, Watcher, WatchEvent } from './watch-table.js';
 
-export { ErrorCode } from '../wire/error-codes.js';
+export { ErrorCode } from '../wire/codes.js';
 export { refusedAt } from '../wire/multi.js';
 export { CreateMode };
 export type { Acl, MultiOp, MultiResult, NodeWatch, Stat, Watch, Watcher, WatchEvent };

@@ -42,8 +42,6 @@ export async function campaignIn(
   }
 }
 
-/** The leader of an election, and when to look again. The leader's znodes are watched while there is one. */
-
 type Asked = Pick<Session, 'id' | 'signal' | 'requests' | 'persistently'>;
 
 interface Seen {

@@ -84,7 +84,7 @@ export class KeyDirectories {
   }
 
   /** Called with the outcome of a guess. */
-  was(isNew: boolean): void {
+  guessed(isNew: boolean): void {
     this.#wrongGuesses = isNew ? 0 : this.#wrongGuesses + 1;
     if (this.#wrongGuesses < MOST_WRONG_GUESSES) return;
     this.#wrongGuesses = 0;

@@ -11,9 +11,10 @@ import { now } from '../../async/clock.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
-import { CreateMode, ErrorCode, isConnectionLoss, isKeeperError, KeeperError, refusedAt } from '../session/requests.js';
+import { CreateMode, ErrorCode, isConnectionLoss, KeeperError, refusedAt } from '../session/requests.js';
 import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
 import { contenderNameId, markOf } from './contender-name.js';
 import { Contender } from './contender.js';
@@ -143,9 +144,6 @@ async function findSetAgain(
 }
 
 async function findIn(session: Session, directory: LockDirectory, name: string): Promise<CreatedNode | undefined> {
-  const [found] = await findByName(session, directory, name).catch((error: unknown) => {
-    if (isKeeperError(error, 'noNode')) return [];
-    throw error;
-  });
+  const [found] = await unlessMissing(findByName(session, directory, name), []);
   return found;
 }

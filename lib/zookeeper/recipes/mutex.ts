@@ -5,7 +5,8 @@
  * `line: 'none'` a contender never waits. It is the first in the list that comes with its create, or deletes its znode
  * again.
  * Session loss: the servers remove the znode. A holder's lease is lost before that. A waiter queues again.
- * Source: ZooKeeper Recipes, "Locks"; the names are those of Curator's InterProcessMutex, which it excludes.
+ * Source: ZooKeeper Recipes, "Locks"; the names are those of Curator's InterProcessMutex. So a holder here excludes
+ * Curator's, and the reverse.
  */
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';

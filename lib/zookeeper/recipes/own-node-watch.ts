@@ -14,7 +14,7 @@ import type { OwnWatch } from './held-nodes.js';
 // Most leases are released sooner. For them the watch would be a useless request and a useless event.
 const SHORT_HOLD_MS = 100;
 
-const queuesBySession = new WeakMap<Session, YoungLeases>();
+const youngBySession = new WeakMap<Session, YoungLeases>();
 /** Contenders to whose znodes this process has written. */
 const writtenHere = new WeakSet<Contender>();
 
@@ -102,8 +102,8 @@ export function watchOwnNode(session: Session, contender: Contender, mayHaveChan
 
 /** Watches the znodes of a lease once it is held for more than a moment, unless it leaves its place before. */
 export function watchOwnNodesSoon(session: Session, contenders: readonly Contender[]): Place<YoungLease> {
-  const young = queuesBySession.get(session) ?? new YoungLeases(session);
-  queuesBySession.set(session, young);
+  const young = youngBySession.get(session) ?? new YoungLeases(session);
+  youngBySession.set(session, young);
   return young.add(contenders);
 }
 

@@ -2,8 +2,9 @@
  * Protected create: the znode's name has a unique id. When the connection is lost before the reply, the znode is found
  * again if the create was applied. It is never created twice.
  * The children are listed right behind the create, on the same connection. The list shows all earlier contenders and
- * costs no round trip. It is left out where the sequence number is to show that there were none, see
- * `sequence-fast-path.ts`.
+ * costs no round trip. It is left out in two cases:
+ * - The directory is created with the contender: nothing else is in it, see `key-directories.ts`.
+ * - The sequence number is to show that there were no others, see `sequence-fast-path.ts`.
  * Source: Curator's "protected" creates.
  */
 import { randomUUID } from 'node:crypto';
@@ -23,13 +24,10 @@ import { keyDirectoriesOf } from './key-directories.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { FastPathEntry } from './shortcuts/sequence-fast-path.js';
 import { createBatchingAt } from './wait-queue-view.js';
-import type { WaitQueueView } from './wait-queue-view.js';
 
-/** A contender that was just created, and the children at that time, if the same round trip showed them. */
+/** A contender that was just created. Its queue has seen the children, if the same round trip showed them. */
 export interface Entry {
   readonly contender: Contender;
-  readonly queue: WaitQueueView;
-  readonly names: readonly string[] | undefined;
   /**
    * Set for a contender that was created alone and excludes all others. The number of the next one may show that the
    * next one is alone.
@@ -39,7 +37,7 @@ export interface Entry {
   readonly tookMs: number;
 }
 
-/** The caller of an acquisition: the data of its znode, and when it has given up. */
+/** The caller of an acquisition: the data of its znode, and the signal of its giving up. */
 interface Entrant extends Pick<LockRequest, 'label' | 'signal' | 'keeps'>, Partial<Pick<LockRequest, 'wait'>> {
   /** The data of the znode, instead of a description of the caller. */
   readonly data?: Buffer;
@@ -59,7 +57,7 @@ interface Attempt {
   readonly find: () => Promise<readonly CreatedNode[]>;
   readonly before?: (() => Promise<void>) | undefined;
   /** Whether it is a contender for a lock, whose directory may be created with it and removed after it. */
-  readonly isQueued?: boolean;
+  readonly mayMakeDirectory?: boolean;
 }
 
 /**
@@ -78,7 +76,7 @@ export function enterQueue(
     const name = `_c_${id}-${markOf(kind)}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data };
     const find = () => findByName(session, directory, name);
-    return { nodes: [node], find, before: before && (() => before(id)), isQueued: kind !== 'latch' };
+    return { nodes: [node], find, before: before && (() => before(id)), mayMakeDirectory: kind !== 'latch' };
   };
   const send = () => enterOne(session, directory, signal, nextAttempt, fastPath);
   const { path, createDelayMs = 0 } = directory;
@@ -124,20 +122,19 @@ async function enterOne(
   const { contenders, listed, begun } = await enter(session, directory, signal, nextAttempt, fastPath);
   const [contender] = contenders as readonly [Contender];
   const isAlone = fastPath?.entered(contender.parsed?.number ?? NaN) ?? false;
-  const entry = await entryOf(contender, isAlone ? [contender.name] : listed, begun);
-  return fastPath && entry.names && entry.queue.isOfOne ? { ...entry, fastPath } : entry;
+  const names = isAlone ? [contender.name] : await listed;
+  const entry = await entryOf(contender, names, begun);
+  return fastPath && contender.queue.isOfOne && names?.includes(contender.name) ? { ...entry, fastPath } : entry;
 }
 
 type Listed = Promise<readonly string[] | undefined> | readonly string[] | undefined;
 
 /** @param listed the list that was requested right behind the create */
 export async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
-  const { queue } = contender;
   const names = await listed;
   const tookMs = now() - begun;
-  if (!names?.includes(contender.name)) return { contender, queue, tookMs, names: undefined };
-  queue.saw(names);
-  return { contender, queue, tookMs, names };
+  if (names?.includes(contender.name)) contender.queue.saw(names);
+  return { contender, tookMs };
 }
 
 /** The created contenders, and the list that was requested right behind the create. */
@@ -180,11 +177,11 @@ async function enter(
 function createAndList(
   session: Session,
   directory: LockDirectory,
-  { nodes, isQueued = false }: Attempt,
+  { nodes, mayMakeDirectory = false }: Attempt,
   fastPath: FastPathEntry | undefined,
 ): Promise<CreatedAndListed> {
   const [node] = nodes;
-  return isQueued && node && keyDirectoriesOf(session).mayBeNew(directory.path)
+  return mayMakeDirectory && node && keyDirectoriesOf(session).mayBeNew(directory.path)
     ? createInNew(session, directory, node)
     : withList(session, directory, createNodes(session.requests, directory, nodes), fastPath?.needsNoList);
 }
@@ -194,13 +191,13 @@ async function createInNew(session: Session, directory: LockDirectory, node: New
   const directories = keyDirectoriesOf(session);
   try {
     const first = await createFirst(session.requests, directory, node);
-    directories.was(true);
-    hasMade(session, directory);
+    directories.guessed(true);
+    noteMade(session, directory);
     return { nodes: [first], listed: [first.path.slice(directory.path.length + 1)] };
   } catch (error) {
     const isThere = isKeeperError(error, 'nodeExists');
     if (!isThere && !isKeeperError(error, 'noNode')) throw error;
-    directories.was(!isThere);
+    directories.guessed(!isThere);
     const create = isThere ? createNodes(session.requests, directory, [node]) : createDeep(session, directory, node);
     return withList(session, directory, create);
   }
@@ -208,11 +205,11 @@ async function createInNew(session: Session, directory: LockDirectory, node: New
 
 async function createDeep(session: Session, directory: LockDirectory, node: NewNode): Promise<readonly CreatedNode[]> {
   const created = await createBelow(session.requests, directory, node);
-  hasMade(session, directory);
+  noteMade(session, directory);
   return [created];
 }
 
-function hasMade(session: Session, { path, parents }: LockDirectory): void {
+function noteMade(session: Session, { path, parents }: LockDirectory): void {
   if (parents === 'container') keyDirectoriesOf(session).made(path);
 }
 
@@ -243,10 +240,7 @@ async function findAgain(
     await session.requests.sync(directory.path);
     return find();
   });
-  return search.catch((failure: unknown) => {
-    if (isKeeperError(failure, 'noNode')) return [];
-    throw failure;
-  });
+  return unlessMissing(search, []);
 }
 
 /**

@@ -19,7 +19,6 @@ import { limited } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import { PERMIT_MARK } from './contender-name.js';
-import { LiveValue } from '../session/live-value.js';
 import { isKeeperError } from '../session/requests.js';
 import type { Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -29,15 +28,13 @@ import { CounterEndingError, isNearTheEnd } from './counter.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { PermitCount, WatchedCount } from './permit-count.js';
-import { PermitNodes } from './permit-nodes.js';
 import { countPermits, GATE, permitNumber, PERMITS } from './permit-view.js';
 import { enterQueue, enterTogether } from './protected-create.js';
-import { atTurn, turnInQueue } from './wait-for-turn.js';
+import { atTurn, LEAVING_MS, turnInQueue } from './wait-for-turn.js';
 import type { Turn, WaitLimit } from './wait-for-turn.js';
 import { grantPermits } from './zookeeper-lease.js';
+import type { LeaseNodes, NodesListener } from './held-nodes.js';
 
-// Maximum wait for the deletion of the own znode, when the acquisition is given up.
-const LEAVING_MS = 100;
 // The time for those before it to pass the gate, when a request does not wait and there is room for all.
 const PASSING_MS = 1_000;
 
@@ -93,7 +90,8 @@ function takePermits(
   const { signal, wait } = request;
   const entering = enterPermits(session, directory, wanted, gate, request);
   const turn = new TurnWithRoom(session, { path, count: wanted.count }, wait);
-  const grant = ({ contender }: PermitEntry) => grantPermits(session, directory, contender, request);
+  const grant = ({ contender }: PermitEntry) =>
+    grantPermits(session, directory, contender, contender.contenders, request);
   return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, grant);
 }
 
@@ -209,4 +207,59 @@ function lostWithout({ contenders }: PermitNodes): (error: unknown) => never {
   return (error) => {
     throw isKeeperError(error, 'noNode') && contenders[0] ? new NodeDeletedError(contenders[0].path) : error;
   };
+}
+
+/** A value that is read together with a watch. It is read again only after the watch has fired. */
+class LiveValue<T extends { readonly watch: Watch }> {
+  readonly #ask: () => Promise<T>;
+  #current: T | undefined;
+  #isOver = false;
+
+  constructor(ask: () => Promise<T>) {
+    this.#ask = ask;
+  }
+
+  /** @throws what the read throws; then no watch is left */
+  async read(): Promise<T> {
+    if (this.#current) return this.#current;
+    const current = await this.#ask();
+    // The value may have been disposed during the read.
+    if (this.#isOver) current.watch.remove();
+    else this.#current = current;
+    void current.watch.fired.then(() => {
+      if (this.#current === current) this.#current = undefined;
+    });
+    return current;
+  }
+
+  /** Removes the watch, now or as soon as it is set. */
+  dispose(): void {
+    this.#isOver = true;
+    this.#current?.watch.remove();
+    this.#current = undefined;
+  }
+}
+
+/** The znodes of one acquisition's permits. When one of them is lost, all are lost. */
+class PermitNodes implements LeaseNodes {
+  readonly contenders: readonly Contender[];
+  readonly czxid: bigint;
+
+  /** @param contenders one per permit, at least one */
+  constructor(contenders: readonly Contender[]) {
+    this.contenders = contenders;
+    this.czxid = contenders[0]?.czxid ?? 0n;
+  }
+
+  get isGone(): boolean {
+    return this.contenders.some(({ isGone }) => isGone);
+  }
+
+  listen(listener: NodesListener | undefined): void {
+    this.contenders.forEach((contender) => contender.listen(listener));
+  }
+
+  async leave(ms: number): Promise<void> {
+    await Promise.all(this.contenders.map((contender) => contender.leave(ms)));
+  }
 }

@@ -84,7 +84,8 @@ export async function atTurn<E extends Entered, T>(
     while (contender.isGone || !session.isProven || !turn.isNow(entry)) {
       limit.dependOn(contender);
       limit.throwIfOver();
-      // An event may have been buffered while this process was paused. Nothing reports that, so the session is proven.
+      // An event may have been buffered while this process was paused. Nothing reports that, so the session must be proven before the lease
+      // begins.
       const change = session.isProven ? turn.change(entry, limit) : limit.race(session.proven(signal));
       if (!change) {
         end(turn, limit);
@@ -195,7 +196,7 @@ export class WaitLimit implements AbortListener, NodesListener {
 
 const LONGEST_GRACE_MS = 500;
 
-type QueuedContender = Pick<Entry, 'contender' | 'queue' | 'tookMs'>;
+type QueuedContender = Pick<Entry, 'contender' | 'tookMs'>;
 
 /**
  * The turn of a contender in a wait queue. All recipes with a wait queue share it.
@@ -211,8 +212,9 @@ export function turnInQueue(session: Session, wait: boolean): Turn {
 export function turnIfFirst(): Turn {
   return {
     isNow: isFirst,
-    change({ contender, queue }, limit) {
+    change({ contender }, limit) {
       mustHaveValidNumber(contender);
+      const { queue } = contender;
       return queue.predecessors(contender) ? undefined : queue.look(contender, limit.signal);
     },
     end: () => {},
@@ -220,8 +222,8 @@ export function turnIfFirst(): Turn {
 }
 
 /** Whether it is known that no contender is ahead, and numbers tell the order. */
-function isFirst({ contender, queue }: QueuedContender): boolean {
-  return queue.predecessors(contender)?.length === 0 && !isNearTheEnd(contender.parsed?.number);
+function isFirst({ contender }: QueuedContender): boolean {
+  return contender.queue.predecessors(contender)?.length === 0 && !isNearTheEnd(contender.parsed?.number);
 }
 
 function mustHaveValidNumber(contender: Contender): void {
@@ -261,8 +263,8 @@ class QueueTurn implements Turn, DeletionListener {
   #watched: readonly Watched[] = NONE;
   #limit: WaitLimit | undefined;
   #own: OwnWatch | undefined;
-  /** Whether there was an event since the predecessors were found out. */
-  #isStale = false;
+  /** Whether it has waited since it last found out its predecessors. */
+  #hasWaited = false;
   /** The end of the time for which a request that does not wait lets a predecessor leave. */
   #graceEnd: number | undefined;
 
@@ -273,14 +275,16 @@ class QueueTurn implements Turn, DeletionListener {
 
   /**
    * The predecessor's deletion event says nothing about our own znode, so our own is watched too. On one connection the
-   * event of our own comes first. (A predecessor of this session leaves without another event; see docs/guarantees.md.)
+   * event of our own comes first. A predecessor of this session is passed once its deletion is sent, without an event.
+   * Then this order does not hold, see docs/guarantees.md.
    */
   isNow(place: QueuedContender): boolean {
     return isFirst(place) && (this.#own?.isSet ?? true);
   }
 
   change(place: QueuedContender, limit: WaitLimit): Promise<unknown> | undefined {
-    const { contender, queue } = place;
+    const { contender } = place;
+    const { queue } = contender;
     mustHaveValidNumber(contender);
     const nearest = queue.predecessors(contender);
     if (!nearest) return queue.look(contender, limit.signal);
@@ -304,14 +308,15 @@ class QueueTurn implements Turn, DeletionListener {
     else this.#limit?.over(error);
   }
 
-  /** Resolves with the next event of the nearest predecessors, or when it is known which of them are left. */
+  /** Resolves with the next event of the nearest predecessors, or when it is known which of them still exist. */
   #event(place: QueuedContender, nearest: readonly ContenderName[], limit: WaitLimit): Promise<void> {
-    const { queue, contender } = place;
-    if (this.#isStale && !nearest.every(({ name }) => queue.isWatched(name))) {
-      this.#isStale = false;
+    const { contender } = place;
+    const { queue } = contender;
+    if (this.#hasWaited && !nearest.every(({ name }) => queue.isWatched(name))) {
+      this.#hasWaited = false;
       return queue.refresh(contender, limit.signal);
     }
-    this.#isStale = true;
+    this.#hasWaited = true;
     this.#limit = limit;
     this.#own ??= watchOwnNode(this.#session, contender);
     this.#watchOnly(nearest, queue);

@@ -4,6 +4,7 @@ import { LoopBudget } from '../../async/timer.js';
 import { isConnectionLoss, isKeeperError } from '../session/requests.js';
 import type { NodeWatch, Watcher, WatchEvent } from '../session/requests.js';
 import type { Session } from '../session/session.js';
+import { unlessMissing } from '../session/watch.js';
 import { queueOf } from './contender-name.js';
 import type { ContenderKind, QueueKind, ContenderName } from './contender-name.js';
 import { CreateBatching } from './shortcuts/create-batching.js';
@@ -22,6 +23,7 @@ interface Member {
 // Listing costs the servers and the wire about as much as one read per `NAMES_A_READ` names, at least `FEWEST_READS`.
 const NAMES_A_READ = 16;
 const FEWEST_READS = 2;
+const NONE: readonly string[] = [];
 
 /**
  * One session's view of one wait queue: the contenders of the last listing, less those that were seen to be deleted
@@ -40,7 +42,7 @@ export class WaitQueueView {
   /** The directory. */
   readonly path: string;
   readonly #kind: QueueKind;
-  readonly #turn: LoopBudget;
+  readonly #budget: LoopBudget;
   readonly #own = new StringMap<Member>();
   /** The own contenders whose deletion is under way. Their znodes may still be listed. */
   readonly #leaving = new StringMap<Member>();
@@ -51,12 +53,12 @@ export class WaitQueueView {
   #snapshot: WaitQueueSnapshot | undefined;
   #epoch = -1;
 
-  /** @param turn the work that this session has done in this turn of the event loop without the servers */
-  constructor(session: Session, path: string, kind: QueueKind, turn: LoopBudget) {
+  /** @param budget limits the hand-overs among this session's contenders in one turn of the event loop */
+  constructor(session: Session, path: string, kind: QueueKind, budget: LoopBudget) {
     this.#session = session;
     this.path = path;
     this.#kind = kind;
-    this.#turn = turn;
+    this.#budget = budget;
   }
 
   /** Whether this session has no contender in the queue. */
@@ -79,8 +81,8 @@ export class WaitQueueView {
   leaving(contender: Member): void {
     // First, so that creates which this releases share the transaction of the deletion.
     this.createBatching.leaving(contender.name);
-    if (this.#turn.isLong || this.#own.get(contender.name) !== contender) return;
-    this.#turn.step();
+    if (this.#budget.isLong || this.#own.get(contender.name) !== contender) return;
+    this.#budget.step();
     this.#leaving.set(contender.name, contender);
     this.#gone(contender, 'left');
   }
@@ -135,7 +137,7 @@ export class WaitQueueView {
   /** Lists the children. @throws NodeDeletedError when the contender is not among them, `signal.reason` */
   async look(contender: Member, signal: AbortSignal): Promise<void> {
     const listed = this.#session.persistently(() => this.#session.requests.children(this.path), signal);
-    const names = await listed.catch(nobodyWithout);
+    const names = await unlessMissing(listed, NONE);
     if (!names.includes(contender.name)) throw new NodeDeletedError(contender.path);
     this.saw(names);
   }
@@ -209,20 +211,15 @@ export class WaitQueueView {
   }
 }
 
-function nobodyWithout(error: unknown): readonly string[] {
-  if (isKeeperError(error, 'noNode')) return [];
-  throw error;
-}
-
 /** A session's views by kind and path. Wait queues of different kinds may have the same path, and are independent. */
 interface QueueViews extends Record<QueueKind, StringMap<WaitQueueView>> {
-  readonly turn: LoopBudget;
+  readonly budget: LoopBudget;
 }
 
 const queuesBySession = new WeakMap<Session, QueueViews>();
 
 function noQueues(): QueueViews {
-  return { locks: new StringMap(), candidates: new StringMap(), turn: new LoopBudget() };
+  return { locks: new StringMap(), candidates: new StringMap(), budget: new LoopBudget() };
 }
 
 /**
@@ -233,7 +230,7 @@ export function joinQueue(session: Session, path: string, contender: Member): Wa
   const queues = queuesBySession.get(session) ?? noQueues();
   queuesBySession.set(session, queues);
   const kind = queueOf(contender.parsed?.kind);
-  const queue = queues[kind].get(path) ?? new WaitQueueView(session, path, kind, queues.turn);
+  const queue = queues[kind].get(path) ?? new WaitQueueView(session, path, kind, queues.budget);
   queues[kind].set(path, queue);
   keyDirectoriesOf(session).use(path);
   queue.joined(contender);

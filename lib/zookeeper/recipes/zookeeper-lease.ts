@@ -17,7 +17,6 @@ import { becomeReader } from './downgrade.js';
 import type { LeaseNodes, NodesListener } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNodesSoon, willWrite } from './own-node-watch.js';
-import type { PermitNodes } from './permit-nodes.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 /**
@@ -31,62 +30,77 @@ export function grantLease(
   contender: Contender,
   request: LockRequest,
 ): GrantedLease {
-  return new ContenderHold(session, directory, contender, request).lease;
+  return new ZooKeeperHold(session, directory, { nodes: contender, contenders: [contender], contender }, request).lease;
 }
 
 /** The lease on permits. All permits of one acquisition are created in one transaction, so they share its zxid. */
 export function grantPermits(
   session: Session,
   directory: LockDirectory,
-  permits: PermitNodes,
+  nodes: LeaseNodes,
+  contenders: readonly Contender[],
   request: LockRequest,
 ): GrantedLease {
-  return new NodesHold(session, directory, permits, permits.contenders, request).lease;
+  return new ZooKeeperHold(session, directory, { nodes, contenders }, request).lease;
 }
 
-/** The hold of the znodes that a lease depends on. A class: it is made for each acquisition, see docs/performance.md. */
-class NodesHold implements Grant, NodesListener {
+/** The znodes of a hold. */
+interface HeldNodes {
+  readonly nodes: LeaseNodes;
+  readonly contenders: readonly Contender[];
+  /** The contender of a wait queue. `undefined` for permits: nobody waits behind one of them. */
+  readonly contender?: Contender;
+}
+
+/** The grant behind a lease. A class: one is made for each acquisition, see docs/performance.md. */
+class ZooKeeperHold implements Grant, NodesListener {
   readonly key: string;
   readonly fencingToken: bigint;
   readonly lease: GrantedLease;
-  protected readonly session: Session;
-  protected readonly directory: LockDirectory;
-  protected readonly request: LockRequest;
+  readonly #session: Session;
+  readonly #directory: LockDirectory;
+  readonly #request: LockRequest;
   readonly #nodes: LeaseNodes;
+  readonly #contender: Contender | undefined;
   readonly #carried: Place<unknown>;
   readonly #young: Place<unknown>;
+  #marker: IdleMarker | undefined;
 
   constructor(
     session: Session,
     directory: LockDirectory,
-    nodes: LeaseNodes,
-    contenders: readonly Contender[],
+    { nodes, contenders, contender }: HeldNodes,
     request: LockRequest,
   ) {
     this.key = nameOf(request);
     this.fencingToken = fencingTokenOf(nodes.czxid);
-    this.session = session;
-    this.directory = directory;
-    this.request = request;
+    this.#session = session;
+    this.#directory = directory;
+    this.#request = request;
     this.#nodes = nodes;
-    this.lease = new GrantedLease(this);
+    this.#contender = contender;
+    this.lease = new GrantedLease(this as Grant);
     this.#carried = session.carry(this.lease);
     this.#young = watchOwnNodesSoon(session, contenders);
     nodes.listen(this);
   }
 
   get mode(): LeaseMode {
-    return this.request.mode;
+    return this.#contender?.isExchanged ? 'read' : this.#request.mode;
+  }
+
+  get demand(): Demand | undefined {
+    return this.#contender && new ContentionWatch(this.#session, this.#contender);
   }
 
   isCurrent(): boolean {
-    return this.session.isCurrent && !this.#nodes.isGone;
+    return this.#session.isCurrent && !this.#nodes.isGone;
   }
 
   giveBack(): Promise<void> {
     this.#carried.leave();
     this.#young.leave();
-    return this.#nodes.leave(this.directory.releaseTimeoutMs);
+    return this.#nodes.leave(this.#directory.releaseTimeoutMs);
   }
 
   gone(): void {
@@ -96,36 +110,18 @@ class NodesHold implements Grant, NodesListener {
   revoked(): void {
     this.lease.revoke();
   }
-}
-
-/** The hold of one contender of a wait queue. */
-class ContenderHold extends NodesHold {
-  readonly #contender: Contender;
-  #marker: IdleMarker | undefined;
-
-  constructor(session: Session, directory: LockDirectory, contender: Contender, request: LockRequest) {
-    super(session, directory, contender, [contender], request);
-    this.#contender = contender;
-  }
-
-  override get mode(): LeaseMode {
-    return this.#contender.isExchanged ? 'read' : this.request.mode;
-  }
-
-  get demand(): Demand {
-    return new ContentionWatch(this.session, this.#contender);
-  }
 
   noteKept(isKept: boolean): void {
-    this.#marker ??= new IdleMarker(this.session, this.#contender, this.request.label);
+    if (!this.#contender) return;
+    this.#marker ??= new IdleMarker(this.#session, this.#contender, this.#request.label);
     this.#marker.write(isKept);
   }
 
-  /** A request that is not answered in time continues in the background. */
-  downgrade(): Promise<void> {
-    const { session, directory, request } = this;
-    const downgraded = becomeReader(session, directory, this.#contender, request.label);
-    return settledWithin(downgraded, directory.releaseTimeoutMs);
+  /** A request that is not answered in time continues in the background. Permits stay as they are. */
+  async downgrade(): Promise<void> {
+    if (!this.#contender) return;
+    const downgraded = becomeReader(this.#session, this.#directory, this.#contender, this.#request.label);
+    await settledWithin(downgraded, this.#directory.releaseTimeoutMs);
   }
 }
 
@@ -143,10 +139,8 @@ class ContentionWatch implements Demand {
 
   watch(onDemand: () => void, onNone: () => void): Dispose {
     let isOver = false;
-    this.#untilThere(() => isOver, onNone).then(
-      () => isOver || onDemand(),
-      () => isOver || onDemand(),
-    );
+    const demanded = () => isOver || onDemand();
+    this.#untilThere(() => isOver, onNone).then(demanded, demanded);
     return () => {
       isOver = true;
     };

@@ -1,6 +1,5 @@
-import { ErrorCode } from './error-codes.js';
+import { ErrorCode, OpCode } from './codes.js';
 import { JuteReader, JuteWriter } from './jute.js';
-import { OpCode } from './op-codes.js';
 import { createRecord, readStat, setDataRecord, versionRecord } from './records.js';
 import type { Acl, Stat } from './records.js';
 

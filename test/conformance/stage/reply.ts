@@ -1,4 +1,4 @@
-import { errorName } from '../../../lib/zookeeper/wire/error-codes.js';
+import { errorName } from '../../../lib/zookeeper/wire/codes.js';
 import { XID } from '../wire/op.js';
 import { RecordReader } from '../wire/record-reader.js';
 import type { Request } from '../wire/request.js';

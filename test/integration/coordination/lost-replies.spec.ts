@@ -1,5 +1,5 @@
 import { describe, expect, inject, it } from 'vitest';
-import { OpCode } from '../../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../../lib/zookeeper/wire/codes.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { openCoordination } from '../../support/coordination/services.js';
 import { openReplyThief } from '../../support/reply-thief.js';

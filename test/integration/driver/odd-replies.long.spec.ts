@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { JuteWriter } from '../../../lib/zookeeper/wire/jute.js';
-import { OpCode } from '../../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../../lib/zookeeper/wire/codes.js';
 import { eventually } from '../../support/eventually.js';
 import { openService } from '../../support/services.js';
 import { openFakeServer } from './support/fake-server.js';

@@ -1,4 +1,4 @@
-import { OpCode, Xid } from '../../../lib/zookeeper/wire/op-codes.js';
+import { OpCode, Xid } from '../../../lib/zookeeper/wire/codes.js';
 
 const NAMES = new Map(Object.entries(OpCode).map(([name, code]) => [code as number, name]));
 const NODE_DELETED = 2;

@@ -3,8 +3,7 @@ import { deferred } from '../../../lib/async/deferred.js';
 import type { EtcdLink } from '../../../lib/etcd/client/etcd-link.js';
 import { LinkLostError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
-import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
-import { SessionEndedError } from '../../../lib/etcd/session/session-ended-error.js';
+import { EtcdSession, SessionEndedError } from '../../../lib/etcd/session/etcd-session.js';
 import type { Changed } from '../../../lib/etcd/session/outbox.js';
 
 const MET = { isMet: true, results: [], revision: 9, term: 1 };

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entryOf } from '../../../lib/etcd/locks/entry.js';
-import { turnsOf } from '../../../lib/etcd/locks/turns.js';
+import { entryOf, turnsOf } from '../../../lib/etcd/locks/entry.js';
 
 const entry = (mode: 'exclusive' | 'read' | 'write' | 'permit', permits = 1) => ({ mode, permits, most: 3, since: 0 });
 

@@ -55,7 +55,7 @@ let isListening = false;
 
 /** The readers of the clock that are there for events only. */
 const forEvents = () =>
-  [...readers].filter((reader) => /observation|local-use|SharedLease\.grant|giveBack|in waiting$/.test(reader));
+  [...readers].filter((reader) => /observation|LocalUse|SharedLease\.grant|giveBack|in waiting$/.test(reader));
 
 describe('while nobody listens', () => {
   it('no event is made, and no clock is read for one', async () => {
@@ -80,7 +80,7 @@ describe('while somebody listens', () => {
     await useAll();
     expect(events()).toBeGreaterThan(100);
     expect(forEvents().join()).toMatch(/observation/);
-    expect(forEvents().join()).toMatch(/local-use/);
+    expect(forEvents().join()).toMatch(/LocalUse/);
     expect(forEvents().join()).toMatch(/grant|giveBack/);
     expect(forEvents()).toContainEqual(expect.stringMatching(/in waiting$/));
   });

@@ -5,7 +5,7 @@ import { StockSnapshot } from '../../../lib/stock/stock-snapshot.js';
 import { StockNames } from '../../../lib/stock/stock-names.js';
 import type { Levels } from '../../../lib/stock/stock-plan.js';
 import { levelsAfter } from '../../../lib/stock/stock-plan.js';
-import type { PlanHints, StockCommand } from '../../../lib/stock/stock-entry.js';
+import type { PlanHints, StockCommand } from '../../../lib/stock/stock-writer.js';
 import { StockWriter } from '../../../lib/stock/stock-writer.js';
 import { WatchedRecords } from './shops.js';
 

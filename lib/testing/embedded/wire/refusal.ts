@@ -1,4 +1,4 @@
-import { ErrorCode } from '../../../zookeeper/wire/error-codes.js';
+import { ErrorCode } from '../../../zookeeper/wire/codes.js';
 
 /** ZooKeeper's error codes, including those that only a server uses. */
 export const ServerErrorCode = { ...ErrorCode, marshallingError: -5, noWatcher: -121, reconfigDisabled: -123 } as const;

@@ -1,4 +1,4 @@
-import { OpCode } from '../../../zookeeper/wire/op-codes.js';
+import { OpCode } from '../../../zookeeper/wire/codes.js';
 
 /** All request types that a ZooKeeper 3.8 server knows (org.apache.zookeeper.ZooDefs.OpCode). */
 export const ServerOpCode = {

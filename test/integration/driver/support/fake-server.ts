@@ -3,7 +3,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { FrameSplitter } from '../../../../lib/zookeeper/wire/frame-splitter.js';
 import { JuteReader, JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
-import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
+import { OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 
 export interface FakeRequest {
   readonly type: number;

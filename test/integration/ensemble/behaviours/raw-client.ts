@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest';
-import { CreateMode, OpCode, Xid } from '../../../../lib/zookeeper/wire/op-codes.js';
+import { CreateMode, OpCode, Xid } from '../../../../lib/zookeeper/wire/codes.js';
 import {
   createRecord,
   pathRecord,

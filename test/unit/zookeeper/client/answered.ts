@@ -1,7 +1,6 @@
 import type { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
-import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { ErrorCode, OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteReader, JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
-import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 import { REPLY_HEADER_BYTES } from '../../../../lib/zookeeper/wire/records.js';
 
 /** One operation of a request. */

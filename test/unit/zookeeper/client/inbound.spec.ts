@@ -6,9 +6,8 @@ import { Inbound } from '../../../../lib/zookeeper/client/inbound.js';
 import { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
 import { WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
 import type { Answer } from '../../../../lib/zookeeper/client/zookeeper-client.js';
-import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { ErrorCode, OpCode, Xid } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
-import { OpCode, Xid } from '../../../../lib/zookeeper/wire/op-codes.js';
 
 const NONE: Buffer = Buffer.alloc(0);
 const framed = (payload: Buffer) => new JuteWriter().buffer(payload).toBuffer();

@@ -2,9 +2,8 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { GroupedWrite, Outbox } from '../../../../lib/zookeeper/client/outbox.js';
 import { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
-import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { ErrorCode, CreateMode, OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteReader } from '../../../../lib/zookeeper/wire/jute.js';
-import { CreateMode, OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 import { pathWatchRecord } from '../../../../lib/zookeeper/wire/records.js';
 import { answer, answerAlone, answerMulti, FRAME_HEADER_BYTES, opsOf } from './answered.js';
 

@@ -3,9 +3,8 @@ import { now } from '../../../../lib/async/clock.js';
 import { DriverState } from '../../../../lib/zookeeper/client/driver.js';
 import { KeeperError } from '../../../../lib/zookeeper/client/keeper-error.js';
 import { PendingRequest, pendingRequestOf, RequestQueue } from '../../../../lib/zookeeper/client/pending-request.js';
-import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { ErrorCode, OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
-import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 
 const request = (type: number = OpCode.create2, body: Buffer = Buffer.alloc(0)) =>
   new PendingRequest(type, body, '/locks/a', (whole) => whole);

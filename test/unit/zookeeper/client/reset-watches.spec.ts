@@ -2,9 +2,8 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
 import { resetWatches } from '../../../../lib/zookeeper/client/set-watches.js';
 import { WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
-import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { ErrorCode, OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteReader } from '../../../../lib/zookeeper/wire/jute.js';
-import { OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 
 const FRAME_HEADER_BYTES = 12;
 

@@ -197,9 +197,9 @@ describe('a directory', () => {
 
   it('is not guessed to be new for a while after three wrong guesses in a row', () => {
     const guesses = keyDirectoriesOf(startSession().session);
-    [false, false, true, false, false].forEach((isNew) => guesses.was(isNew));
+    [false, false, true, false, false].forEach((isNew) => guesses.guessed(isNew));
     expect(guesses.mayBeNew('/a')).toBe(true);
-    guesses.was(false);
+    guesses.guessed(false);
     const answers = Array.from({ length: 101 }, () => guesses.mayBeNew('/a'));
     expect(answers.indexOf(true)).toBe(100);
   });

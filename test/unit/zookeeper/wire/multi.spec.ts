@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { ErrorCode } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { ErrorCode, CreateMode, OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteReader, JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
 import { multiRecord, readMultiResults } from '../../../../lib/zookeeper/wire/multi.js';
-import { CreateMode, OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 import { createRecord } from '../../../../lib/zookeeper/wire/records.js';
 
 const bytes = (...parts: string[]) => Buffer.from(parts.join(''), 'hex');

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { ErrorCode, errorName } from '../../../../lib/zookeeper/wire/error-codes.js';
+import { ErrorCode, errorName, CreateMode, OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteReader, JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
-import { CreateMode, OpCode } from '../../../../lib/zookeeper/wire/op-codes.js';
 import {
   createRecord,
   pathRecord,
