@@ -18,8 +18,7 @@ export function runHolding<T>(
   work: (lease: Lease) => T | Promise<T>,
 ): Promise<T> {
   const reentrantHold = new ReentrantHold(granted, holding);
-  if (granted.mode !== 'write')
-    return runInside(reentrantHold, granted, () => seen(granted, () => work(granted)));
+  if (granted.mode !== 'write') return runInside(reentrantHold, granted, () => seen(granted, () => work(granted)));
   // Others may continue to read when a writer releases its lease early.
   const lease = new StayingLease(reentrantHold, 'write');
   return runInside(
