@@ -60,7 +60,8 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   },
   dashboard: { globalSetup: ['test/dashboard/compile-page.ts'] },
   sample: { globalSetup: ['test/sample/compile-sample.ts'] },
-  path: { globalSetup: ['test/path/compile.ts'] },
+  // The traced code starts servers and processes of its own: a busy machine took more than a minute.
+  path: { globalSetup: ['test/path/compile.ts'], testTimeout: 300_000 },
   conformance: { globalSetup: ['test/conformance/compile.ts'] },
   'conformance-long': { globalSetup: ['test/conformance/compile.ts'] },
 };
