@@ -22,11 +22,14 @@ export interface BenchOptions {
   readonly charts: string;
 }
 
+/** The folder for charts and tables of a part of the shapes. */
+export const PARTS = 'build/bench/charts';
+
 export const USAGE = `npm run bench -- [options]
   --rounds 3           how often every contender has its turn at every shape
   --seconds 1          how long a turn is measured
   --warm-up 0.5        seconds before that; more for processes that are new, or more than processors
-  --minutes 30         begins nothing after that time, and reports what was measured; default: no limit
+  --minutes 30         begins nothing after that time, reports what was measured, and ends with 1 if that is not all
   --shape 4x16         only this shape; may be repeated: ${SHAPES.map(({ id }) => id).join(' ')}
   --contender ours     only this one, and whom it is compared with; may be repeated: ${[...CONTENDERS.keys()].join(' ')}
   --quick              one round of what one caller in each of many processes does: three minutes
@@ -73,7 +76,7 @@ export function parseOptions(args: readonly string[]): BenchOptions {
     idleMs: 300,
     limitMs: 60_000 * positive('minutes', values.minutes),
   };
-  const charts = values.charts ?? (isAll ? 'docs/bench' : 'build/bench/charts');
+  const charts = values.charts ?? (isAll ? 'docs/bench' : PARTS);
   return { ...times, ...(isShort ? SHORT : {}), isShort, isAsserting, shapes, contenders, results, charts };
 }
 

@@ -1,8 +1,8 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import type { CommandIo } from './command-io.js';
 import { runOnCluster } from './run-on-cluster.js';
 import { zookeeperCommand } from './zookeeper-command.js';
-import { existsSync, readFileSync } from 'node:fs';
 
 const USAGE = `Usage: nestjs-distributed-lock <command> [options]
        nestjs-distributed-lock --help | --version

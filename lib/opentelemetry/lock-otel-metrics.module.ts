@@ -6,10 +6,9 @@ import { LockConfigurationError } from '../contract/errors.js';
 import { observableLocks } from '../service/registered-locks.js';
 import { LockTelemetry } from '../telemetry/lock-telemetry.js';
 import { MetricNames } from '../telemetry/metric-names.js';
-import { resolveTelemetryOptions } from '../telemetry/telemetry.options.js';
+import { resolveTelemetryOptions, SCOPE } from '../telemetry/telemetry.options.js';
 import type { ResolvedTelemetryOptions, TelemetryOptions } from '../telemetry/telemetry.options.js';
 import { OtelInstruments } from './otel-instruments.js';
-import { SCOPE } from './lock-tracing.options.js';
 
 const OPTIONS = Symbol('LOCK_OTEL_METRICS_OPTIONS');
 

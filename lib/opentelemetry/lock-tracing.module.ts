@@ -5,10 +5,10 @@ import { trace } from '@opentelemetry/api';
 import { LockConfigurationError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
 import { observableLocks } from '../service/registered-locks.js';
+import { SCOPE } from '../telemetry/telemetry.options.js';
 import { LockSpans } from './lock-spans.js';
 import { resolveLockTracingOptions } from './lock-tracing.options.js';
 import type { LockTracingOptions, ResolvedLockTracingOptions } from './lock-tracing.options.js';
-import { SCOPE } from './lock-tracing.options.js';
 
 const OPTIONS = Symbol('LOCK_TRACING_OPTIONS');
 

@@ -1,9 +1,6 @@
 import { check, checkFields, checkMs } from '../contract/check.js';
 import { areConnections, TELEMETRY_DEFAULTS } from '../telemetry/telemetry.options.js';
 
-/** The instrumentation scope: the name of the meter and of the tracer. */
-export const SCOPE = 'nestjs-distributed-lock';
-
 /** The options of `LockTracingModule`. */
 export interface LockTracingOptions {
   /** The names of the connections that are traced. Default `['default']`. */

@@ -33,7 +33,7 @@ export interface AcquisitionOptions extends HolderDetails {
   readonly leftMs: number;
   readonly signal: AbortSignal | undefined;
   readonly label: string | undefined;
-  /** Whether the caller releases the lease itself. It may never release a lost one, so the gate does. */
+  /** Whether the caller releases the lease itself. It might not release a lost one, so the gate does. */
   readonly isHandle: boolean;
 }
 

@@ -2,6 +2,9 @@ import { check, checkFields } from '../contract/check.js';
 import type { LockKind } from '../contract/channels.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
 
+/** The instrumentation scope of OpenTelemetry: the name of the meter and of the tracer. */
+export const SCOPE = 'nestjs-distributed-lock';
+
 /** A lock, a queue or a stock that gets a name. */
 export interface NamedLock {
   /** The key as the application wrote it. */

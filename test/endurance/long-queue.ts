@@ -23,8 +23,8 @@ export interface LongQueueOutcome {
 }
 
 const SERVICES = 4;
-// One waiter of each process at a time: neighbours in the queue are of different processes, so each hand-over is between
-// two of them. A run of waiters of one process would leave together, and the others would list what is left.
+// One waiter of each process at a time: at most two in a row are of one process. More of them would leave together, and
+// the others would list what is left.
 const AT_ONCE = SERVICES;
 
 export async function serveLongQueue({ waiters, onProgress }: LongQueueOptions): Promise<LongQueueOutcome> {

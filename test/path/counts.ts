@@ -15,7 +15,6 @@ const HOLDS = [
   'SharedGrant',
   'ReentrantHold',
   'HoldShare',
-  'StayingLease',
   'HoldFrame',
   'HoldScope',
 ];

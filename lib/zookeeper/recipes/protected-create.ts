@@ -123,7 +123,7 @@ async function enterOne(
   const [contender] = contenders as readonly [Contender];
   const isAlone = fastPath?.entered(contender.parsed?.number ?? NaN) ?? false;
   const names = isAlone ? [contender.name] : await listed;
-  const entry = await entryOf(contender, names, begun);
+  const entry = listedEntry(contender, names, begun);
   return fastPath && contender.queue.isOfOne && names?.includes(contender.name) ? { ...entry, fastPath } : entry;
 }
 
@@ -131,7 +131,10 @@ type Listed = Promise<readonly string[] | undefined> | readonly string[] | undef
 
 /** @param listed the list that was requested right behind the create */
 export async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
-  const names = await listed;
+  return listedEntry(contender, await listed, begun);
+}
+
+function listedEntry(contender: Contender, names: readonly string[] | undefined, begun: number): Entry {
   const tookMs = now() - begun;
   if (names?.includes(contender.name)) contender.queue.saw(names);
   return { contender, tookMs };

@@ -26,6 +26,7 @@ import { unlessMissing } from '../session/watch.js';
 import type { Contender } from './contender.js';
 import { CounterEndingError, isNearTheEnd } from './counter.js';
 import { NodeDeletedError } from './held-nodes.js';
+import type { LeaseNodes, NodesListener } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import type { PermitCount, WatchedCount } from './permit-count.js';
 import { countPermits, GATE, permitNumber, PERMITS } from './permit-view.js';
@@ -33,7 +34,6 @@ import { enterQueue, enterTogether } from './protected-create.js';
 import { atTurn, LEAVING_MS, turnInQueue } from './wait-for-turn.js';
 import type { Turn, WaitLimit } from './wait-for-turn.js';
 import { grantPermits } from './zookeeper-lease.js';
-import type { LeaseNodes, NodesListener } from './held-nodes.js';
 
 // The time for those before it to pass the gate, when a request does not wait and there is room for all.
 const PASSING_MS = 1_000;

@@ -84,8 +84,8 @@ export async function atTurn<E extends Entered, T>(
     while (contender.isGone || !session.isProven || !turn.isNow(entry)) {
       limit.dependOn(contender);
       limit.throwIfOver();
-      // An event may have been buffered while this process was paused. Nothing reports that, so the session must be proven before the lease
-      // begins.
+      // An event may have been buffered while this process was paused. Nothing reports that, so the session must be
+      // proven before the lease begins.
       const change = session.isProven ? turn.change(entry, limit) : limit.race(session.proven(signal));
       if (!change) {
         end(turn, limit);

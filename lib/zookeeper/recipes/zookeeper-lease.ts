@@ -45,7 +45,7 @@ export function grantPermits(
 }
 
 /** The znodes of a hold. */
-interface HeldNodes {
+interface Held {
   readonly nodes: LeaseNodes;
   readonly contenders: readonly Contender[];
   /** The contender of a wait queue. `undefined` for permits: nobody waits behind one of them. */
@@ -69,7 +69,7 @@ class ZooKeeperHold implements Grant, NodesListener {
   constructor(
     session: Session,
     directory: LockDirectory,
-    { nodes, contenders, contender }: HeldNodes,
+    { nodes, contenders, contender }: Held,
     request: LockRequest,
   ) {
     this.key = nameOf(request);
