@@ -38,6 +38,9 @@ const FOREIGN_PROGRAMS = ['test/interop/support/compile-java.ts', 'test/interop/
 const NEST_12 = { env: { NEST_MAJOR: '12' } };
 const NEST_11 = { env: { NEST_MAJOR: '11' }, globalSetup: ['test/nest-11/installed.ts'] };
 
+/** A promise that something happens in time is judged there: nothing else runs beside it. */
+const BY_ITSELF = { sequence: { groupOrder: 1 }, maxWorkers: 1 };
+
 const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = {
   nest: NEST_12,
   'nest-alone': NEST_12,
@@ -52,12 +55,8 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   robustness: { globalSetup: ['test/robustness/compile.ts'] },
   // Computing, not waiting: a busy machine takes as many times longer.
   simulation: { globalSetup: ['test/simulation/compile.ts'], testTimeout: 300_000 },
-  // A promise that something happens in time is judged there: nothing else runs beside it.
-  'robustness-long': {
-    globalSetup: ['test/robustness/compile.ts'],
-    sequence: { groupOrder: 1 },
-    maxWorkers: 1,
-  },
+  'in-time': { globalSetup: [ZOOKEEPER], ...BY_ITSELF },
+  'robustness-long': { globalSetup: ['test/robustness/compile.ts'], ...BY_ITSELF },
   dashboard: { globalSetup: ['test/dashboard/compile-page.ts'] },
   sample: { globalSetup: ['test/sample/compile-sample.ts'] },
   // The traced code starts servers and processes of its own: a busy machine took more than a minute.
