@@ -32,6 +32,7 @@ const specsOf = ({ run, places, ...kind }: (typeof projects)[Name]) =>
       };
 
 const ZOOKEEPER = 'test/support/zookeeper.ts';
+const EMBEDDED = 'test/support/embedded-zookeeper.ts';
 const WORKER_PROCESSES = 'test/multi-process/compile-workers.ts';
 const FOREIGN_PROGRAMS = ['test/interop/support/compile-java.ts', 'test/interop/support/compile-programs.ts'];
 
@@ -49,13 +50,14 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   package: { testTimeout: 300_000, globalSetup: ['test/package/pack.ts'] },
   integration: { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },
   'integration-long': { globalSetup: [ZOOKEEPER, WORKER_PROCESSES] },
-  embedded: { globalSetup: ['test/support/embedded-zookeeper.ts', WORKER_PROCESSES] },
+  embedded: { globalSetup: [EMBEDDED, WORKER_PROCESSES] },
   interop: { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
   'interop-long': { globalSetup: [ZOOKEEPER, ...FOREIGN_PROGRAMS] },
   robustness: { globalSetup: ['test/robustness/compile.ts'] },
   // Computing, not waiting: a busy machine takes as many times longer.
   simulation: { globalSetup: ['test/simulation/compile.ts'], testTimeout: 300_000 },
   'in-time': { globalSetup: [ZOOKEEPER], ...BY_ITSELF },
+  'in-time-embedded': { globalSetup: [EMBEDDED], ...BY_ITSELF },
   'robustness-long': { globalSetup: ['test/robustness/compile.ts'], ...BY_ITSELF },
   dashboard: { globalSetup: ['test/dashboard/compile-page.ts'] },
   sample: { globalSetup: ['test/sample/compile-sample.ts'] },
