@@ -177,14 +177,15 @@ describe('the metrics of acquisitions', () => {
   });
 
   it('show what is held and waited for now', async () => {
-    const { locks, scrape: look, backend } = await startMetered();
+    const { locks, scrape: look } = await startMetered();
     const lease = await locks.acquire('a', { label: 'one' });
-    const waiting = locks.acquire('a', { label: 'two', waitMs: 60_000 });
-    await backend.standing('a', 1);
+    const granted = await look();
+    expect(granted.of('held', { lock: 'one' })).toBe(1);
+    expect(granted.of('waiting', { lock: 'one' })).toBe(0);
+    const waiting = locks.acquire('a', { label: 'two', waitMs: Infinity });
     await expect.poll(async () => (await look()).of('oldest_wait_seconds', { lock: 'two' })).toBeGreaterThan(0);
     const during = await look();
     expect(during.of('held', { lock: 'one' })).toBe(1);
-    expect(during.of('waiting', { lock: 'one' })).toBe(0);
     expect(during.of('waiting', { lock: 'two' })).toBe(1);
     expect(during.of('oldest_hold_seconds', { lock: 'one' })).toBeGreaterThan(0);
     await lease.release();
