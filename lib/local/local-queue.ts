@@ -273,8 +273,10 @@ export class LocalQueue implements SharedLeaseListener {
 
   async #goOn(shared: SharedLease): Promise<void> {
     if (shared !== this.#shared) return;
-    await this.#follow(shared);
-    if (shared.isIdle && !this.#rest.isOf(shared)) await this.#giveUp(shared);
+    const givenUp = this.#follow(shared);
+    // Judged before any `await`: a holder that releases at once decides itself whether the lease stays warm.
+    const isUnused = shared.isIdle && !this.#rest.isOf(shared);
+    await (isUnused ? this.#giveUp(shared) : givenUp);
   }
 
   /** Queues the next contender before this one is deleted, so that both are in one transaction. */

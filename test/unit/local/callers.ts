@@ -37,13 +37,19 @@ export class Callers<Backend extends LockBackend> {
     return asked;
   }
 
-  async acquire({ key = 'k', mode = 'exclusive', keepMs = 0, ...options }: CallOptions = {}) {
+  async acquire(options: CallOptions = {}) {
+    return this.admission.tryAcquire(this.#targetOf(options), optionsOf(options));
+  }
+
+  /** Acquires, and releases in the very step in which the caller learns of its lease. */
+  async pass(options: CallOptions = {}): Promise<void> {
+    await this.admission.acquire(this.#targetOf(options), optionsOf(options)).then((lease) => lease.release());
+  }
+
+  #targetOf({ key = 'k', mode = 'exclusive', keepMs = 0 }: CallOptions): LockTarget {
     const scope = this.backend;
     const identity = this.backend.identify(key);
-    const where = { scope, identity, key, mode, keepMs } as const;
-    const target: LockTarget = { ...where, line: 'fifo', waitMs: Infinity, localLine: true };
-    const { waitMs = Infinity, signal, label } = options;
-    return this.admission.tryAcquire(target, { waitMs, leftMs: waitMs, signal, label, isHandle: true });
+    return { scope, identity, key, mode, keepMs, line: 'fifo', waitMs: Infinity, localLine: true };
   }
 
   /** The lease of a caller that was granted one. */
@@ -68,4 +74,8 @@ export function startCallers(): Callers<ScriptedBackend> {
 /** Resolves when everything has happened that only waits for its turn. */
 export async function settled(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate);
+}
+
+function optionsOf({ waitMs = Infinity, signal, label }: CallOptions): AcquisitionOptions {
+  return { waitMs, leftMs: waitMs, signal, label, isHandle: true };
 }

@@ -42,6 +42,17 @@ describe('a warm lease', () => {
     expect(callers.admission.local.find('exclusive', 'k')?.isKept).toBe(true);
   });
 
+  it('stays with the process also after a holder that releases it as soon as it has it', async () => {
+    const callers = startCallers();
+    const passed = callers.pass(KEPT);
+    await settled();
+    callers.backend.last.grant();
+    await passed;
+    for (let time = 0; time < 3; time++) await callers.pass(KEPT);
+    await settled();
+    expect(isKept(callers)).toBe(true);
+  });
+
   it.each([0, Infinity])('is used again without the backend by a caller that waits for %d ms', async (waitMs) => {
     const callers = await whileKept();
     const { fencingToken } = callers.lease('first');
