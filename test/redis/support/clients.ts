@@ -31,6 +31,16 @@ export async function hold(client: LockBackend, key: string, changes?: Partial<L
   return lease;
 }
 
+/** Collects what the client logs about servers that grant no free key yet. */
+export function settlingSeenBy(client: LockBackend): readonly string[] {
+  const seen: string[] = [];
+  client.logTo?.({
+    log: () => {},
+    warn: (message) => void (message.includes('grants free keys in') && seen.push(message)),
+  });
+  return seen;
+}
+
 /** Resolves with the time at which the lease was lost. */
 export function lossOf(lease: GrantedLease): Promise<number> {
   return new Promise((resolve) => lease.onLost(() => resolve(performance.now())));
