@@ -461,7 +461,7 @@ describe('data', () => {
     const { app, get, act } = await serveDashboard({ options });
     const run = {
       name: 'report',
-      key: 'report/4711',
+      key: 'report/4711471147114711',
       tick: undefined,
       state: 'failed',
       runId: 'a',
@@ -469,14 +469,14 @@ describe('data', () => {
     } as const;
     const times = { startedAt: new Date(), durationMs: 3, isRunning: false, runner: { host: 'shop-1', pid: 7 } };
     const runs = app.get(CronRunsService);
-    vi.spyOn(runs, 'peek').mockResolvedValue([{ ...run, ...times, error: '"report/4711" failed' }]);
+    vi.spyOn(runs, 'peek').mockResolvedValue([{ ...run, ...times, error: '"report/4711471147114711" failed' }]);
     const text = await (await get('/locks/api/state?view=cron')).text();
     expect(text).toContain('"name":"report"');
-    expect(text).not.toContain('4711');
+    expect(text).not.toContain('4711471147114711');
     const forget = vi.spyOn(runs, 'forget').mockResolvedValue(true);
     const [shown] = (JSON.parse(text) as StateAnswer).runs ?? [];
     expect((await act('forget', { id: shown?.id })).status).toBe(202);
-    expect(forget).toHaveBeenCalledWith('report/4711');
+    expect(forget).toHaveBeenCalledWith('report/4711471147114711');
   });
 
   it('names no server where hosts are hidden', async () => {
@@ -499,20 +499,20 @@ describe('data', () => {
     const { get, act, backend, locks } = await serveDashboard({
       options: { redactKey: (key) => key.replace(/\d+/g, '…'), showHosts: false, actions: ['revoke'] },
     });
-    backend.cluster.set('customer/4711', { holders: [{ label: 'Orders.place', host: 'secret-host' }] });
+    backend.cluster.set('customer/4711471147114711', { holders: [{ label: 'Orders.place', host: 'secret-host' }] });
     const text = await (await get('/locks/api/state')).text();
-    expect(text).not.toContain('4711');
+    expect(text).not.toContain('4711471147114711');
     expect(text).not.toContain('secret-host');
     const [shown] = (JSON.parse(text) as StateAnswer).keys;
     expect(shown!.key).toBe('customer/…');
     const key = await (await get(`/locks/api/key?id=${shown!.id}`)).text();
     expect(JSON.parse(key)).toMatchObject({ key: 'customer/…', contenders: [{ state: 'held' }] });
-    expect(key).not.toContain('4711');
-    expect((await get('/locks/api/key?id=customer%2F4711')).status).toBe(404);
+    expect(key).not.toContain('4711471147114711');
+    expect((await get('/locks/api/key?id=customer%2F4711471147114711')).status).toBe(404);
     const revoking = vi.spyOn(locks, 'revoke');
     expect((await act('revoke', { id: shown!.id, graceMs: 0 })).status).toBe(202);
-    expect(revoking).toHaveBeenCalledWith('customer/4711', expect.objectContaining({ graceMs: 0 }));
-    expect(await (await get('/locks/api/state')).text()).not.toContain('4711');
+    expect(revoking).toHaveBeenCalledWith('customer/4711471147114711', expect.objectContaining({ graceMs: 0 }));
+    expect(await (await get('/locks/api/state')).text()).not.toContain('4711471147114711');
   });
 
   it('says that it is older when the servers do not answer', async () => {
