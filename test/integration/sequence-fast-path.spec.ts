@@ -11,6 +11,8 @@ import { contendersAt, openClient, untilContenders, untilWatched } from '../supp
 
 const connectString = inject('zookeeper');
 const ACL = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
+// A release that is not answered in time goes on in the background, and the next contender is not known to follow it.
+const RELEASE_MS = 30_000;
 // The acquisitions of a key until its directory is watched. One more is needed to follow it.
 const UNTIL_WATCHED = 5;
 
@@ -25,7 +27,7 @@ async function familiar(address = connectString) {
   const basePath = freshBasePath();
   const path = `${basePath}/k`;
   const [service, client] = [
-    await openService({ connectString: address, basePath, parents: 'persistent' }),
+    await openService({ connectString: address, basePath, parents: 'persistent', releaseTimeoutMs: RELEASE_MS }),
     await openClient(connectString),
   ];
   await use(service, UNTIL_WATCHED);
