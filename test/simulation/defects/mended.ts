@@ -21,7 +21,11 @@ const READERS: readonly Defect[] = [
         replace: "if (this.mode === 'read')",
         by: "if (this.mode === 'read' && bounds === 'in doubt') return 'in doubt'; if (this.mode === 'read')",
       },
-      { file: LOCAL_QUEUE, replace: 'await this.#follow(shared);', by: 'this.#serve(shared);' },
+      {
+        file: LOCAL_QUEUE,
+        replace: 'const givenUp = this.#follow(shared);',
+        by: 'const givenUp = void this.#serve(shared);',
+      },
     ],
     needs: {
       traffic: ['read-write'],
