@@ -52,6 +52,8 @@ export type Shape = LoopShape | QueueShape | TakeOverShape | FirstShape;
 const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
 const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
 const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
+/** Sixteen processes of a contender take the longest to start and to warm up. */
+const OF_MANY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'redis-semaphore'];
 /** The requests that one caller needs, and two scripts without a lock: the bounds of a lock that is made of scripts. */
 const FLOORS_OF_REDIS: readonly ContenderId[] = ['floor-redis', 'floor-redis-empty', 'floor-redis-head'];
 const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 'redis-semaphore', 'redlock'];
@@ -95,9 +97,9 @@ export const SHAPES: readonly Shape[] = [
     keys: 'own',
   }),
   loop('1x16', 'One key, 1 process, 16 callers', { callers: 16 }),
-  loop('4x1', 'One key, 4 processes, a caller each', { processes: 4 }),
+  loop('4x1', 'One key, 4 processes, a caller each', { contenders: ['plain-recipe', ...ON_ONE_KEY], processes: 4 }),
   loop('4x16', 'One key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
-  loop('16x1', 'One key, 16 processes, a caller each', { contenders: ['plain-recipe', ...ON_ONE_KEY], processes: 16 }),
+  loop('16x1', 'One key, 16 processes, a caller each', { contenders: ['plain-recipe', ...OF_MANY], processes: 16 }),
   loop('1x1-cold', 'One caller, one key, 100 ms after the last time', { contenders: COLD, ...SELDOM }),
   loop('16x1-cold', 'One key, 16 processes, a caller each, 100 ms after its last time', {
     contenders: COLD,
@@ -129,8 +131,7 @@ export const SHAPES: readonly Shape[] = [
     linkMs: 0,
   }),
   loop('16x16', 'One key, 16 processes, 16 callers each', {
-    // Without etcd3: its connections cannot bear 256 callers that ask again and again.
-    contenders: ON_ONE_KEY.filter((id) => id !== 'etcd3'),
+    contenders: OF_MANY,
     processes: 16,
     callers: 16,
   }),
@@ -189,7 +190,10 @@ export const SHAPES: readonly Shape[] = [
     callers: 64,
     keys: 'own',
   }),
-  ensemble('3-nodes-4x1', 'Three nodes: one key, 4 processes, a caller each', { processes: 4 }),
+  ensemble('3-nodes-4x1', 'Three nodes: one key, 4 processes, a caller each', {
+    contenders: ['plain-recipe', ...ON_ZOOKEEPER],
+    processes: 4,
+  }),
   ensemble('3-nodes-4x16', 'Three nodes: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
   ensemble('3-nodes-16x1', 'Three nodes: one key, 16 processes, a caller each', { processes: 16 }),
   ensemble('3-nodes-2ms', 'Three nodes: one key, 4 processes, 4 callers each, 2 ms inside', {
