@@ -276,7 +276,7 @@ export class LocalQueue implements SharedLeaseListener {
     const givenUp = this.#follow(shared);
     // Judged before any `await`: a holder that releases at once decides itself whether the lease stays warm.
     const isUnused = shared.isIdle && !this.#rest.isOf(shared);
-    await (isUnused ? this.#giveUp(shared) : givenUp);
+    await (givenUp ?? (isUnused ? this.#giveUp(shared) : undefined));
   }
 
   /** Queues the next contender before this one is deleted, so that both are in one transaction. */

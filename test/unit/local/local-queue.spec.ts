@@ -238,6 +238,29 @@ describe('the last waiter that gives up', () => {
     expect(callers.backend.standing).toEqual([]);
     expect(callers.forgot()).toBe(true);
   });
+
+  it('rejects after a grant that was lost on its way is given back, when another caller has queued', async () => {
+    const callers = startCallers();
+    callers.backend.leavesAtOnce = false;
+    const abort = new AbortController();
+    const leaving = callers.ask('leaving', { signal: abort.signal });
+    await settled();
+    const { promise: givingBack, resolve } = deferred();
+    const first = callers.backend.last;
+    first.givingBack = givingBack;
+    abort.abort(new Error('enough'));
+    void callers.ask('next');
+    first.grant();
+    first.lose();
+    await settled();
+    expect(callers.told).toEqual([]);
+    resolve();
+    await expect(leaving).rejects.toThrow('enough');
+    callers.backend.last.grant();
+    await settled();
+    await callers.lease('next').release();
+    expect(callers.backend.standing).toEqual([]);
+  });
 });
 
 describe('a caller that only tries', () => {
