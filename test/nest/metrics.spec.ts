@@ -186,6 +186,7 @@ describe('the metrics of acquisitions', () => {
     await expect.poll(async () => (await look()).of('oldest_wait_seconds', { lock: 'two' })).toBeGreaterThan(0);
     const during = await look();
     expect(during.of('held', { lock: 'one' })).toBe(1);
+    expect(during.of('waiting', { lock: 'one' })).toBe(0);
     expect(during.of('waiting', { lock: 'two' })).toBe(1);
     expect(during.of('oldest_hold_seconds', { lock: 'one' })).toBeGreaterThan(0);
     await lease.release();

@@ -151,6 +151,16 @@ describe('a caller in the local queue', () => {
   });
 });
 
+/** One caller that waits, and whose contender leaves the queue only when the test says so. */
+async function lastWaiter() {
+  const callers = startCallers();
+  callers.backend.leavesAtOnce = false;
+  const abort = new AbortController();
+  const leaving = callers.ask('leaving', { signal: abort.signal });
+  await settled();
+  return { callers, leaving, giveUp: () => abort.abort(new Error('enough')) };
+}
+
 describe('the last waiter that gives up', () => {
   it('aborts the contender, and rejects when that has left the queue', async () => {
     const callers = startCallers();
@@ -170,12 +180,8 @@ describe('the last waiter that gives up', () => {
   });
 
   it('is followed by a caller that queued while the contender leaves', async () => {
-    const callers = startCallers();
-    callers.backend.leavesAtOnce = false;
-    const abort = new AbortController();
-    const leaving = callers.ask('leaving', { signal: abort.signal });
-    await settled();
-    abort.abort(new Error('enough'));
+    const { callers, leaving, giveUp } = await lastWaiter();
+    giveUp();
     void callers.ask('next');
     await settled();
     expect(callers.backend.entries).toHaveLength(1);
@@ -206,12 +212,8 @@ describe('the last waiter that gives up', () => {
   });
 
   it('leaves a grant that crosses its abort to a caller that queued meanwhile', async () => {
-    const callers = startCallers();
-    callers.backend.leavesAtOnce = false;
-    const abort = new AbortController();
-    const leaving = callers.ask('leaving', { signal: abort.signal });
-    await settled();
-    abort.abort(new Error('enough'));
+    const { callers, leaving, giveUp } = await lastWaiter();
+    giveUp();
     void callers.ask('next');
     callers.backend.last.grant();
     await expect(leaving).rejects.toThrow('enough');
@@ -222,14 +224,10 @@ describe('the last waiter that gives up', () => {
   });
 
   it('gives a grant back that crosses its abort, before it rejects', async () => {
-    const callers = startCallers();
-    callers.backend.leavesAtOnce = false;
-    const abort = new AbortController();
-    const leaving = callers.ask('leaving', { signal: abort.signal });
-    await settled();
+    const { callers, leaving, giveUp } = await lastWaiter();
     const { promise: givingBack, resolve } = deferred();
     callers.backend.last.givingBack = givingBack;
-    abort.abort(new Error('enough'));
+    giveUp();
     callers.backend.last.grant();
     await settled();
     expect(callers.told).toEqual([]);
@@ -240,15 +238,11 @@ describe('the last waiter that gives up', () => {
   });
 
   it('rejects after a grant that was lost on its way is given back, when another caller has queued', async () => {
-    const callers = startCallers();
-    callers.backend.leavesAtOnce = false;
-    const abort = new AbortController();
-    const leaving = callers.ask('leaving', { signal: abort.signal });
-    await settled();
+    const { callers, leaving, giveUp } = await lastWaiter();
     const { promise: givingBack, resolve } = deferred();
     const first = callers.backend.last;
     first.givingBack = givingBack;
-    abort.abort(new Error('enough'));
+    giveUp();
     void callers.ask('next');
     first.grant();
     first.lose();
