@@ -32,6 +32,19 @@ async function openClients(count: number): Promise<readonly LockBackend[]> {
   return clients;
 }
 
+/** Returns the texts of all writes of several requests, from now until the end of the test. */
+function gatheredWrites(): readonly string[] {
+  const writes: string[] = [];
+  const { _writev: writev } = Socket.prototype;
+  if (!writev) throw new Error('sockets gather no writes');
+  const spy = vi.spyOn(Socket.prototype, '_writev').mockImplementation(function (this: Socket, chunks, done) {
+    writes.push(chunks.map(({ chunk }) => String(chunk)).join(''));
+    writev.call(this, chunks, done);
+  });
+  onTestFinished(() => spy.mockRestore());
+  return writes;
+}
+
 describe('the cost of a grant for the server', () => {
   it('a free key: two scripts, and no message', async () => {
     const [client] = await openClients(1);
@@ -58,18 +71,19 @@ describe('the cost of a grant for the server', () => {
   it('a release and the next request of one process: one write', async () => {
     const [client] = await openClients(1);
     const lease = await hold(client!, 'next');
-    const writes: string[] = [];
-    const { _writev: writev } = Socket.prototype;
-    if (!writev) throw new Error('sockets gather no writes');
-    const spy = vi.spyOn(Socket.prototype, '_writev').mockImplementation(function (this: Socket, chunks, done) {
-      writes.push(chunks.map(({ chunk }) => String(chunk)).join(''));
-      writev.call(this, chunks, done);
-    });
-    onTestFinished(() => spy.mockRestore());
+    const writes = gatheredWrites();
     const [, next] = await Promise.all([lease.release(), hold(client!, 'next')]);
     await next.release();
     const isBoth = (write: string) => write.includes(LEAVE.sha) && write.includes(ACQUIRE.sha);
     expect(writes.filter(isBoth)).toHaveLength(1);
+  });
+
+  it('many requests of one turn: sixteen in each write', async () => {
+    const [client] = await openClients(1);
+    const writes = gatheredWrites();
+    const leases = await Promise.all(Array.from({ length: 40 }, (_, one) => hold(client!, `many/${one}`)));
+    expect(writes.map((write) => write.split(ACQUIRE.sha).length - 1)).toEqual([16, 16, 8]);
+    await Promise.all(leases.map((lease) => lease.release()));
   });
 
   it('a thousand callers of one process: one entry, and no script for a hand-over among them', async () => {

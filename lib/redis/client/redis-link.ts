@@ -6,6 +6,12 @@ import type { RedisClient } from './redis-client.js';
 import { isWrongServer, LinkLostError, refusalOf } from './redis-error.js';
 import type { ScriptCall, ScriptValue } from './script.js';
 
+/**
+ * The most requests of one write. The server begins with the first ones while this process makes the next. With all
+ * requests of a turn in one write, server and process would each wait for the other.
+ */
+const MOST_IN_A_WRITE = 16;
+
 /** A listener for messages of one channel. */
 export type OnMessage = (message: string) => void;
 
@@ -26,7 +32,8 @@ export class RedisLink {
   readonly #listeners = new Map<string, OnMessage>();
   readonly #onClosed: (error: LinkLostError) => void;
   #fault: LinkLostError | undefined;
-  #isGathering = false;
+  /** The requests that this turn has made so far. */
+  #gathered = 0;
 
   /** @param onClosed called once, at the first fault or at `close()` */
   constructor(clients: LinkClients, onClosed: (error: LinkLostError) => void) {
@@ -143,17 +150,22 @@ export class RedisLink {
   }
 
   /**
-   * Sends the requests of one turn of the event loop in one write. The client would write each by itself, and a system
+   * Sends the requests of one turn of the event loop in a few writes. The client would write each by itself, and a system
    * call is most of its cost. The tick comes after all promises that this turn has settled.
    */
   #gatherWrites({ stream }: RedisClient): void {
-    if (this.#isGathering || !stream) return;
-    this.#isGathering = true;
-    stream.cork();
-    process.nextTick(() => {
-      this.#isGathering = false;
+    if (!stream) return;
+    if (this.#gathered === 0) {
+      stream.cork();
+      process.nextTick(() => {
+        this.#gathered = 0;
+        stream.uncork();
+      });
+    } else if (this.#gathered % MOST_IN_A_WRITE === 0) {
       stream.uncork();
-    });
+      stream.cork();
+    }
+    this.#gathered++;
   }
 
   // Runs inside the client's parser, where an error would end the process.
