@@ -16,7 +16,7 @@ const WORKERS = Math.min(8, 3 * availableParallelism());
 const LONG = '.long.spec.ts';
 
 /** Their files share processes: `test/alone.ts` says which do not. */
-const SHARED: readonly string[] = ['unit', 'nest', 'nest-11', 'redis'] satisfies Name[];
+const SHARED: readonly string[] = ['unit', 'nest', 'nest-11', 'redis', 'etcd'] satisfies Name[];
 
 const isIn = (file: string, place: string) => file.startsWith(`${place}/`);
 

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** The folders of many short files, which share processes: loading NestJS and lib took most of their time. */
-export const SHARED = ['test/unit', 'test/examples/unit', 'test/nest', 'test/redis'];
+export const SHARED = ['test/unit', 'test/examples/unit', 'test/nest', 'test/redis', 'test/etcd'];
 
 const REPLACES = /\bvi\.(mock|doMock|resetModules|useFakeTimers)\(/;
 const SAYS_SO = /^\/\/ alone: /m;
