@@ -25,7 +25,7 @@ export interface LoopShape extends ShapeBase {
   readonly insideMs: number;
   /** The share of the acquisitions that only read. */
   readonly readShare: number;
-  /** The share of the usual time that this shape gets. */
+  /** The share of the usual window that this shape gets. A shorter window has a shorter warm-up, too. */
   readonly timeShare: number;
 }
 
