@@ -28,7 +28,7 @@ const FIRST_MS = 10;
 
 /**
  * Returns the planned time of each turn of a run, in milliseconds. Warm-ups, windows and break-ins are those of the run.
- * What is around them was calibrated by a run of 624 turns: it took 50 minutes, of which this gives 51.
+ * The other times were calibrated by the log of a run of 624 turns: it took 50 minutes, and its plan is 51.
  */
 export function planOf(
   turns: readonly Turn[],

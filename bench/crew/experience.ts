@@ -2,13 +2,13 @@ import type { Contender } from '../contenders/contender.js';
 import type { ProgramName } from './programs.js';
 
 /**
- * How long each process of a program has worked with each contender's locks. Work with other locks does not compile the
- * code of these.
+ * The time that each process of a program has worked with each contender's locks. Work with other locks does not compile
+ * the code of these.
  */
 export class Experience {
   readonly #workedMs = new Map<ProgramName, Map<string, number[]>>();
 
-  /** Returns that of the least experienced of the first so many processes. */
+  /** Returns the time of the least experienced of the first so many processes. */
   leastMs({ program, module }: Contender, processes: number): number {
     const worked = this.#workedMs.get(program)?.get(module) ?? [];
     return worked.length < processes ? 0 : Math.min(...worked.slice(0, processes));

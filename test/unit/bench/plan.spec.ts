@@ -17,6 +17,10 @@ const planned = (...args: string[]) => {
 const lengthOf = (...args: string[]) => planned(...args).plan.reduce((sum, ms) => sum + ms, 0);
 
 describe('the planned length of a run on two processors', () => {
+  it('is at most 28 minutes for everything', () => {
+    expect(lengthOf()).toBeLessThanOrEqual(28 * MINUTE);
+  });
+
   it('is at most three minutes with --quick', () => {
     expect(lengthOf('--quick')).toBeLessThanOrEqual(3 * MINUTE);
   });
