@@ -29,7 +29,7 @@ export const USAGE = `npm run bench -- [options]
   --rounds 3           how often every contender has its turn at every shape
   --seconds 1          how long a turn is measured
   --warm-up 0.5        seconds before that; more for processes that are new, or more than processors
-  --minutes 30         begins nothing after that time, reports what was measured, and ends with 1 if that is not all
+  --minutes 30         begins nothing after that time, and ends with 1 if not all was measured; no limit by default
   --shape 4x16         only this shape; may be repeated: ${SHAPES.map(({ id }) => id).join(' ')}
   --contender ours     only this one, and whom it is compared with; may be repeated: ${[...CONTENDERS.keys()].join(' ')}
   --quick              one round of what one caller in each of many processes does: three minutes

@@ -25,7 +25,7 @@ export interface LoopShape extends ShapeBase {
   readonly insideMs: number;
   /** The share of the acquisitions that only read. */
   readonly readShare: number;
-  /** The share of the usual time that this shape gets. */
+  /** The share of the usual window that this shape gets. A shorter window has a shorter warm-up, too. */
   readonly timeShare: number;
 }
 
@@ -49,20 +49,21 @@ export interface FirstShape extends ShapeBase {
 
 export type Shape = LoopShape | QueueShape | TakeOverShape | FirstShape;
 
-const ON_ZOOKEEPER: readonly ContenderId[] = ['ours', 'ours-strict', 'curator', 'kazoo'];
-const OTHERS: readonly ContenderId[] = ['redis-semaphore', 'redis-semaphore-fsync', 'redlock', 'etcd3'];
-const ON_ONE_KEY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...OTHERS];
-/** Sixteen processes of a contender take the longest to start and to warm up. */
-const OF_MANY: readonly ContenderId[] = [...ON_ZOOKEEPER, 'curator-shared', 'redis-semaphore'];
+/** The local queue on and off, and the lock that most goals are multiples of. */
+const BESIDE_CURATOR: readonly ContenderId[] = ['ours', 'ours-strict', 'curator'];
+const ON_ZOOKEEPER: readonly ContenderId[] = [...BESIDE_CURATOR, 'kazoo'];
+const ON_ONE_REDIS: readonly ContenderId[] = ['redis-semaphore', 'redlock'];
+/** Where the local queue changes nothing. */
+const LIBRARIES: readonly ContenderId[] = ['ours', 'curator', 'kazoo'];
 /** The requests that one caller needs, and two scripts without a lock: the bounds of a lock that is made of scripts. */
 const FLOORS_OF_REDIS: readonly ContenderId[] = ['floor-redis', 'floor-redis-empty', 'floor-redis-head'];
-const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'ours-redis-strict', 'redis-semaphore', 'redlock'];
-/** Beside the same locks on ZooKeeper: one server each, and each waits for the disk. */
-const ON_ETCD: readonly ContenderId[] = ['ours-etcd', 'ours-etcd-strict', 'etcd3', 'ours', 'ours-strict'];
+const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'redis-semaphore'];
+/** Beside the same lock on ZooKeeper: one server each, and each waits for the disk. */
+const ON_ETCD: readonly ContenderId[] = ['ours-etcd', 'etcd3', 'ours'];
 /** Without kazoo: in its 2.8.0 a reader also waits for the writers behind it, which wait for that reader, for ever. */
 const READERS: readonly ContenderId[] = ['ours', 'ours-strict', 'curator-read-write'];
 
-const COLD: readonly ContenderId[] = ['plain-recipe', 'ours', 'curator', 'kazoo'];
+const COLD: readonly ContenderId[] = ['plain-recipe', ...LIBRARIES];
 /** The delay of a link, each way. */
 const FAR_MS = 1;
 /** A caller that comes ten times a second finds its own code, and all caches, cold. */
@@ -72,7 +73,7 @@ const SELDOM = { pauseMs: 100 };
 export const LOOP: Omit<LoopShape, 'id' | 'title'> = {
   kind: 'loop',
   nodes: 1,
-  contenders: ON_ONE_KEY,
+  contenders: BESIDE_CURATOR,
   reference: 'curator',
   processes: 1,
   callers: 1,
@@ -84,22 +85,35 @@ export const LOOP: Omit<LoopShape, 'id' | 'title'> = {
   timeShare: 1,
 };
 
+/**
+ * A shape has the contenders of its goals (`report/claims.ts`), of the documentation's sentences and of its charts. Each
+ * further one makes a full run 6 to 60 seconds longer. `test/unit/bench/plan.spec.ts` limits its length.
+ */
 export const SHAPES: readonly Shape[] = [
-  loop('1x1', 'One caller, one key', { contenders: ['floor', ...ON_ONE_KEY.filter((id) => id !== 'curator-shared')] }),
+  loop('1x1', 'One caller, one key', {
+    contenders: ['floor', ...LIBRARIES, ...ON_ONE_REDIS, 'redis-semaphore-fsync', 'etcd3'],
+  }),
   loop('kept', 'A key that the same caller had last', {
     contenders: ['ours', 'ours-kept', 'curator'],
     // More acquisitions would need more memory without giving more information.
     timeShare: 0.25,
   }),
   loop('64-keys', '64 callers of one process, a key each', {
-    contenders: ['floor', ...ON_ZOOKEEPER, ...OTHERS],
+    contenders: ['floor', ...LIBRARIES, ...ON_ONE_REDIS],
     callers: 64,
     keys: 'own',
   }),
   loop('1x16', 'One key, 1 process, 16 callers', { callers: 16 }),
-  loop('4x1', 'One key, 4 processes, a caller each', { contenders: ['plain-recipe', ...ON_ONE_KEY], processes: 4 }),
-  loop('4x16', 'One key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
-  loop('16x1', 'One key, 16 processes, a caller each', { contenders: ['plain-recipe', ...OF_MANY], processes: 16 }),
+  loop('4x1', 'One key, 4 processes, a caller each', { contenders: ['plain-recipe', ...ON_ZOOKEEPER], processes: 4 }),
+  loop('4x16', 'One key, 4 processes, 16 callers each', {
+    contenders: [...ON_ZOOKEEPER, 'curator-shared', 'curator-semaphore', ...ON_ONE_REDIS, 'redis-semaphore-fsync'],
+    processes: 4,
+    callers: 16,
+  }),
+  loop('16x1', 'One key, 16 processes, a caller each', {
+    contenders: ['plain-recipe', ...ON_ZOOKEEPER],
+    processes: 16,
+  }),
   loop('1x1-cold', 'One caller, one key, 100 ms after the last time', { contenders: COLD, ...SELDOM }),
   loop('16x1-cold', 'One key, 16 processes, a caller each, 100 ms after its last time', {
     contenders: COLD,
@@ -115,13 +129,13 @@ export const SHAPES: readonly Shape[] = [
     reference: 'curator',
     times: 10,
   },
-  loop('1x1-new', 'One caller, each key used once', { contenders: ON_ZOOKEEPER, keys: 'new' }),
+  loop('1x1-new', 'One caller, each key used once', { contenders: LIBRARIES, keys: 'new' }),
   loop('64-new', '64 callers of one process, each key used once', {
-    contenders: ON_ZOOKEEPER,
+    contenders: LIBRARIES,
     callers: 64,
     keys: 'new',
   }),
-  far('far-1x1', 'A link of 1 ms: one caller, one key', {}),
+  far('far-1x1', 'A link of 1 ms: one caller, one key', { contenders: ['plain-recipe', 'ours', 'curator'] }),
   far('far-4x1', 'A link of 1 ms: one key, 4 processes, a caller each', { processes: 4 }),
   far('far-16x1', 'A link of 1 ms: one key, 16 processes, a caller each', { processes: 16 }),
   loop('resets', 'One key, 4 processes, a caller each, links that are reset every 50 to 500 ms', {
@@ -131,11 +145,15 @@ export const SHAPES: readonly Shape[] = [
     linkMs: 0,
   }),
   loop('16x16', 'One key, 16 processes, 16 callers each', {
-    contenders: OF_MANY,
     processes: 16,
     callers: 16,
   }),
-  loop('2ms', 'One key, 4 processes, 4 callers each, 2 ms inside', { processes: 4, callers: 4, insideMs: 2 }),
+  loop('2ms', 'One key, 4 processes, 4 callers each, 2 ms inside', {
+    contenders: [...ON_ZOOKEEPER, ...ON_ONE_REDIS],
+    processes: 4,
+    callers: 4,
+    insideMs: 2,
+  }),
   loop('reads', 'One key, 4 processes, 16 callers each, 95 % reads', {
     contenders: READERS,
     reference: 'curator-read-write',
@@ -143,7 +161,7 @@ export const SHAPES: readonly Shape[] = [
     callers: 16,
     readShare: 0.95,
   }),
-  queue('1000-waiters', '1,000 waiters of one process on one key', 1_000, ['ours', 'ours-strict', 'curator']),
+  queue('1000-waiters', '1,000 waiters of one process on one key', 1_000, BESIDE_CURATOR),
   queue('10000-waiters', '10,000 waiters of one process on one key', 10_000, ['ours', 'ours-strict']),
   {
     kind: 'take-over',
@@ -154,9 +172,11 @@ export const SHAPES: readonly Shape[] = [
     reference: 'curator',
     times: 100,
   },
-  onRedis('redis-1x1', 'Redis: one caller, one key', { contenders: [...FLOORS_OF_REDIS, ...ON_REDIS] }),
+  onRedis('redis-1x1', 'Redis: one caller, one key', {
+    contenders: [...FLOORS_OF_REDIS, 'ours-redis-strict', ...ON_REDIS],
+  }),
   onRedis('redis-64-keys', 'Redis: 64 callers of one process, a key each', {
-    contenders: [...FLOORS_OF_REDIS, ...ON_REDIS],
+    contenders: ['floor-redis-head', 'ours-redis-strict', ...ON_REDIS],
     callers: 64,
     keys: 'own',
   }),
@@ -164,7 +184,11 @@ export const SHAPES: readonly Shape[] = [
     contenders: ['floor-redis-queue', ...ON_REDIS],
     processes: 4,
   }),
-  onRedis('redis-4x16', 'Redis: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
+  onRedis('redis-4x16', 'Redis: one key, 4 processes, 16 callers each', {
+    contenders: ['ours-redis-strict', ...ON_REDIS],
+    processes: 4,
+    callers: 16,
+  }),
   onRedis('redis-2ms', 'Redis: one key, 4 processes, 4 callers each, 2 ms inside', {
     processes: 4,
     callers: 4,
@@ -174,6 +198,7 @@ export const SHAPES: readonly Shape[] = [
   onEtcd('etcd-64-keys', 'etcd: 64 callers of one process, a key each', { callers: 64, keys: 'own' }),
   onEtcd('etcd-4x1', 'etcd: one key, 4 processes, a caller each', { processes: 4 }),
   onEtcd('etcd-4x16', 'etcd: one key, 4 processes, 16 callers each', {
+    contenders: ['ours-etcd-strict', 'ours-strict', ...ON_ETCD],
     processes: 4,
     callers: 16,
     // With the queue in the order of arrival, the 64 callers come in turn: two and a half rounds are no even share.
@@ -184,18 +209,24 @@ export const SHAPES: readonly Shape[] = [
     callers: 4,
     insideMs: 2,
   }),
-  ensemble('3-nodes-1x1', 'Three nodes: one caller, one key', { contenders: ['floor', ...ON_ZOOKEEPER] }),
+  ensemble('3-nodes-1x1', 'Three nodes: one caller, one key', { contenders: ['floor', ...LIBRARIES] }),
   ensemble('3-nodes-64-keys', 'Three nodes: 64 callers of one process, a key each', {
-    contenders: ['floor', ...ON_ZOOKEEPER],
     callers: 64,
     keys: 'own',
   }),
   ensemble('3-nodes-4x1', 'Three nodes: one key, 4 processes, a caller each', {
-    contenders: ['plain-recipe', ...ON_ZOOKEEPER],
+    contenders: COLD,
     processes: 4,
   }),
-  ensemble('3-nodes-4x16', 'Three nodes: one key, 4 processes, 16 callers each', { processes: 4, callers: 16 }),
-  ensemble('3-nodes-16x1', 'Three nodes: one key, 16 processes, a caller each', { processes: 16 }),
+  ensemble('3-nodes-4x16', 'Three nodes: one key, 4 processes, 16 callers each', {
+    contenders: ON_ZOOKEEPER,
+    processes: 4,
+    callers: 16,
+  }),
+  ensemble('3-nodes-16x1', 'Three nodes: one key, 16 processes, a caller each', {
+    contenders: ['ours', 'curator'],
+    processes: 16,
+  }),
   ensemble('3-nodes-2ms', 'Three nodes: one key, 4 processes, 4 callers each, 2 ms inside', {
     processes: 4,
     callers: 4,
@@ -238,7 +269,7 @@ function far(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
 }
 
 function ensemble(id: string, title: string, fields: Partial<LoopShape>): LoopShape {
-  return loop(id, title, { contenders: ON_ZOOKEEPER, ...fields, nodes: 3 });
+  return loop(id, title, { ...fields, nodes: 3 });
 }
 
 function onRedis(id: string, title: string, fields: Partial<LoopShape>): LoopShape {

@@ -12,7 +12,7 @@ import type { Sample } from './figures.js';
 import type { Measured, Stage } from './stage.js';
 
 /** Orders must arrive before anything begins. */
-const AHEAD_MS = 20;
+export const AHEAD_MS = 20;
 /**
  * The longest time that callers may be queued after the end of the window. The slowest ones are, with many callers per
  * key.
@@ -27,9 +27,8 @@ const MOST_LINGERS = 5;
 
 /** Runs one window for the callers of all workers. */
 export async function measureLoop(shape: LoopShape, stage: Stage): Promise<Measured> {
-  const { workers, server } = stage;
+  const { workers, server, warmUpMs, windowMs } = stage;
   const idle = await stage.idlePackets();
-  const [warmUpMs, windowMs] = [stage.warmUpMs * shape.timeShare, stage.windowMs * shape.timeShare];
   const beginAt = monotonicNs() + Math.round((AHEAD_MS + warmUpMs) * 1e6);
   const endAt = beginAt + Math.round(windowMs * 1e6);
   const orders = ordersFor(workers, shape, stage.dir, { beginAt, endAt });

@@ -3,11 +3,13 @@ import type { Result } from './result.js';
 /** Reports the completed turn and the remaining time, because a full run takes long. */
 export class Progress {
   readonly #startedAt = performance.now();
-  readonly #turns: number;
+  /** The planned time of each turn. */
+  readonly #plan: readonly number[];
   #done = 0;
 
-  constructor(turns: number) {
-    this.#turns = turns;
+  constructor(plan: readonly number[]) {
+    this.#plan = plan;
+    console.error(`${plan.length} turns, about ${spoken(sum(plan))}`);
   }
 
   show({ shape, contender, round, figures, overlaps, failure }: Result): void {
@@ -16,11 +18,21 @@ export class Progress {
     const overlapping = overlaps > 0 ? `  ${overlaps} OVERLAPS` : '';
     const failed = failure === undefined ? '' : `  FAILED: ${failure}`;
     const turn = `${shape}  ${contender}  round ${round + 1}${rate}${overlapping}${failed}`;
-    console.error(`[${this.#done}/${this.#turns}, ${this.#left()} left] ${turn}`);
+    console.error(`[${this.#done}/${this.#plan.length}, ${spoken(this.#leftMs())} left] ${turn}`);
   }
 
-  #left(): string {
-    const seconds = (((performance.now() - this.#startedAt) / this.#done) * (this.#turns - this.#done)) / 1_000;
-    return seconds < 90 ? `${seconds.toFixed(0)} s` : `${(seconds / 60).toFixed(0)} min`;
+  /** Returns the planned time of the turns to come, as many times longer as those so far have taken. */
+  #leftMs(): number {
+    const slower = (performance.now() - this.#startedAt) / sum(this.#plan.slice(0, this.#done));
+    return slower * sum(this.#plan.slice(this.#done));
   }
+}
+
+function sum(times: readonly number[]): number {
+  return times.reduce((total, ms) => total + ms, 0);
+}
+
+function spoken(ms: number): string {
+  const seconds = ms / 1_000;
+  return seconds < 90 ? `${seconds.toFixed(0)} s` : `${(seconds / 60).toFixed(0)} min`;
 }

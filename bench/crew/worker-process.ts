@@ -6,7 +6,6 @@ import type { Program } from './programs.js';
 /** One process of a contender. It gets one order at a time, and answers each. */
 export class WorkerProcess {
   readonly #program: ChildProgram<Order, object>;
-  readonly #workedMs = new Map<string, number>();
 
   constructor({ argv, env }: Program) {
     this.#program = spawnProgram('a worker', argv, { ...process.env, ...env });
@@ -17,17 +16,6 @@ export class WorkerProcess {
     const report: { readonly error?: string } = await this.#program.ask(order, withinMs);
     if (report.error !== undefined) throw new Error(`"${order.do}" failed: ${report.error}`);
     return report as Reports[T['do']];
-  }
-
-  /**
-   * Returns how long it has worked with a contender's locks. Work of other contenders does not compile this one's code.
-   */
-  workedMs(module: string): number {
-    return this.#workedMs.get(module) ?? 0;
-  }
-
-  hasWorked(module: string, ms: number): void {
-    this.#workedMs.set(module, this.workedMs(module) + ms);
   }
 
   /** Asks the process to end, and kills it after `withinMs`. */
