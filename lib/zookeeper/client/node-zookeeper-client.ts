@@ -57,11 +57,11 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   knows(directory: string): boolean {
-    return this.#connection.outbox.knows(directory);
+    return this.#connection.outbox.directories.knows(directory);
   }
 
   forget(directory: string): void {
-    this.#connection.outbox.forget(directory);
+    this.#connection.outbox.directories.forget(directory);
   }
 
   async delete(path: string): Promise<void> {
@@ -69,8 +69,9 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   children(path: string): Promise<readonly string[]> {
-    const ask = () => this.#connection.request(OpCode.getChildren2, pathWatchRecord(path, false), path, readNames);
-    return this.#connection.outbox.shared(path, ask);
+    return this.#connection.outbox.shared(path, () =>
+      this.#connection.request(OpCode.getChildren2, pathWatchRecord(path, false), path, readNames),
+    );
   }
 
   read(path: string): Promise<{ data: Buffer; stat: Stat }> {
@@ -78,7 +79,7 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async watch(path: string, since?: bigint): Promise<NodeWatch> {
-    const watch = this.#watching('data', path);
+    const watch = new TableWatch(this.#watches, 'data', path, this.#unset);
     try {
       await this.#connection.outbox.watch(path, since);
     } catch (error) {
@@ -96,7 +97,7 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   async watchExistence(path: string): Promise<{ isThere: boolean; watch: Watch }> {
     // Kept with the data watches even if the znode does not exist. Set again after a reconnect it fires at once, as a
     // hint to look again.
-    const watch = this.#watching('data', path);
+    const watch = new TableWatch(this.#watches, 'data', path, this.#unset);
     try {
       await this.#connection.request(OpCode.exists, pathWatchRecord(path, true), path, readNothing);
       return { isThere: true, watch };
@@ -116,7 +117,7 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   async multi(ops: readonly MultiOp[]): Promise<TransactionReply> {
-    ops.forEach(({ type, path }) => type === 'delete' && this.#connection.outbox.forget(path));
+    ops.forEach(({ type, path }) => type === 'delete' && this.#connection.outbox.directories.forget(path));
     const { results, zxid } = await this.#connection.request(
       OpCode.multi,
       multiRecord(ops),
@@ -124,7 +125,8 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
       readTransaction,
     );
     const isApplied = results.every(({ error }) => error === ErrorCode.ok);
-    if (isApplied) ops.forEach(({ type, path }) => type === 'create' && this.#connection.outbox.saw(directoryOf(path)));
+    if (isApplied)
+      ops.forEach(({ type, path }) => type === 'create' && this.#connection.outbox.directories.saw(directoryOf(path)));
     return { results, zxid };
   }
 
@@ -141,17 +143,12 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   #watched<T>(kind: WatchKind, path: string, type: OpCode, read: (reply: Reply, watch: NodeWatch) => T): Promise<T> {
-    const watch = this.#watching(kind, path);
+    const watch = new TableWatch(this.#watches, kind, path, this.#unset);
     const asked = this.#connection.request(type, pathWatchRecord(path, true), path, (reply) => read(reply, watch));
     return asked.catch((error: unknown) => {
       watch.forget();
       throw error;
     });
-  }
-
-  /** Registers a watch before it is set on the server. The caller forgets it if it cannot be set. */
-  #watching(kind: WatchKind, path: string): TableWatch {
-    return new TableWatch(this.#watches, kind, path, this.#unset);
   }
 
   // If the watch cannot be removed now, it ends with the connection, or fires without a watcher.

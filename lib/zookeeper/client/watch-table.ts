@@ -86,7 +86,10 @@ export interface NodeWatch extends Watch {
   listen(watcher: Watcher): void;
 }
 
-/** A watch in one of the tables, from before it is set on the server. Methods, not closures: many contenders wait. */
+/**
+ * A watch in one of the tables, from before it is set on the server. If it cannot be set, its creator forgets it.
+ * Methods, not closures: many contenders wait.
+ */
 export class TableWatch implements NodeWatch, Watcher {
   readonly path: string;
   readonly kind: WatchKind;

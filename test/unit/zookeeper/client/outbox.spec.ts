@@ -172,16 +172,16 @@ describe('a create with its directory', () => {
 
   it('is one transaction when it is alone, and its directory is known afterwards', async () => {
     const write = first('/a');
-    expect(outbox.knows('/a')).toBe(false);
+    expect(outbox.directories.knows('/a')).toBe(false);
     void outbox.join(write);
     outbox.flush();
     expect(asked()).toEqual([both('/a')]);
     answerMulti(last(), ++zxid);
     await expect(write.done.promise).resolves.toMatchObject({ czxid: zxid });
     await turn();
-    expect(outbox.knows('/a')).toBe(true);
-    outbox.forget('/a');
-    expect(outbox.knows('/a')).toBe(false);
+    expect(outbox.directories.knows('/a')).toBe(true);
+    outbox.directories.forget('/a');
+    expect(outbox.directories.knows('/a')).toBe(false);
   });
 
   it('shares a transaction with others of its kind, and not with those in known directories', async () => {
@@ -195,7 +195,7 @@ describe('a create with its directory', () => {
     await answerAll();
     const outcomes = await settled(writes);
     expect(outcomes.map(({ status }) => status)).toEqual(writes.map(() => 'fulfilled'));
-    expect(outbox.knows('/b')).toBe(true);
+    expect(outbox.directories.knows('/b')).toBe(true);
   });
 
   it('rejects with the path of the directory if that exists', async () => {
