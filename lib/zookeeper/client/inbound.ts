@@ -42,7 +42,7 @@ export class Inbound {
     this.#handshake = driver.onSocketData.bind(driver);
     driver.onSocketData = (chunk) => {
       try {
-        this.#frames.push(chunk).forEach((frame) => this.#frame(frame));
+        for (const frame of this.#frames.push(chunk)) this.#frame(frame);
       } catch (error) {
         listener.unreadable(error);
       }
@@ -65,26 +65,32 @@ export class Inbound {
   }
 
   #frame(frame: Buffer): void {
-    if (this.#driver.state !== DriverState.connecting) return this.#message(readReplyHeader(frame), frame);
-    const length = Buffer.alloc(4);
-    length.writeInt32BE(frame.length);
-    this.#driver.pendingBuffer = null;
-    this.#handshake(Buffer.concat([length, frame]));
-  }
-
-  #message(header: ReplyHeader, frame: Buffer): void {
+    if (this.#driver.state === DriverState.connecting) return this.#handshakeReply(frame);
+    const header = readReplyHeader(frame);
     switch (header.xid) {
       case Xid.notification: {
         const event = readWatcherEvent(new JuteReader(frame, REPLY_HEADER_BYTES));
         return this.#watches.fire(event.path, watchEventOf(event.type));
       }
       case Xid.ping:
-        return this.#answered(this.#pingsSentAt.shift(), false);
+        return this.#pingReply();
       case Xid.auth:
         return this.#authReply(header);
       default:
         return this.#reply(header, frame);
     }
+  }
+
+  #handshakeReply(frame: Buffer): void {
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(frame.length);
+    this.#driver.pendingBuffer = null;
+    this.#handshake(Buffer.concat([length, frame]));
+  }
+
+  #pingReply(): void {
+    const sentAt = this.#pingsSentAt.shift();
+    if (sentAt !== undefined) this.#listener.answered({ sentAt, receivedAt: now(), isQuorum: false });
   }
 
   #authReply(header: ReplyHeader): void {
@@ -100,13 +106,11 @@ export class Inbound {
       throw new Error(`reply ${header.xid} is not the one that is due`);
     }
     if (header.zxid > this.#driver.zxid.readBigInt64BE(0)) this.#driver.zxid = Buffer.from(frame.subarray(4, 12));
-    this.#answered(request.sentAt, request.isQuorumAnswer(header.error));
+    const { sentAt } = request;
+    const isQuorum = request.isQuorumAnswer(header.error);
+    if (sentAt !== undefined) this.#listener.answered({ sentAt, receivedAt: now(), isQuorum });
     request.answer(header, frame);
     if (header.error === ErrorCode.sessionExpired) this.#driver.setState(DriverState.expired);
     if (header.error === ErrorCode.sessionMoved) this.#driver.socket?.destroy();
-  }
-
-  #answered(sentAt: number | undefined, isQuorum: boolean): void {
-    if (sentAt !== undefined) this.#listener.answered({ sentAt, receivedAt: now(), isQuorum });
   }
 }

@@ -64,7 +64,7 @@ export class WatchTable {
   fire(path: string, event: WatchEvent): void {
     const watchers = this.#watchers.get(path);
     this.#watchers.delete(path);
-    watchers?.forEach((watcher) => watcher.happened(event));
+    for (const watcher of watchers ?? []) watcher.happened(event);
   }
 
   clear(): void {
