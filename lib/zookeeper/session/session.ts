@@ -117,7 +117,7 @@ export class Session {
 
   /** Whether the session is proven for long enough to begin a lease on it. */
   get isProven(): boolean {
-    return !this.#end.signal.aborted && this.#clock.deadline - now() >= this.timeoutMs * FRESH_SHARE;
+    return !this.#end.signal.aborted && this.#clock.deadline - now() >= this.#clock.timeoutMs * FRESH_SHARE;
   }
 
   /** Resolves once the session is proven. Callers that wait at the same time share the beats. */
@@ -136,7 +136,7 @@ export class Session {
 
   /** Registers a znode to be checked, until it leaves its place. It is notified when a heartbeat finds it deleted. */
   track(node: OwnNode): Place<OwnNode> {
-    return this.#nodes.track(node);
+    return this.#nodes.join(node);
   }
 
   /** Ties a lease to this session, until it leaves its place. After the session's end the lease is lost at once. */
