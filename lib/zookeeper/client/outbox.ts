@@ -24,7 +24,7 @@ export class Outbox {
   /** The directories that were seen to exist. */
   readonly directories = new SeenDirectories();
   readonly #send: Send;
-  readonly #groupCommit = new GroupCommit(this.directories, (request) => this.add(request));
+  readonly #groupCommit = new GroupCommit(this.directories, (request) => void this.add(request));
   #shared = new Map<string, Promise<unknown>>();
   #writes: GroupedWrite[] = [];
   #requests: PendingRequest[] = [];
@@ -35,9 +35,11 @@ export class Outbox {
     this.#send = send;
   }
 
-  add(request: PendingRequest): void {
+  /** Sends the request at the end of this turn, or fails it. */
+  add<T>(request: PendingRequest<T>): Promise<T> {
     this.#requests.push(request);
     this.#atEndOfTurn();
+    return request.reply;
   }
 
   join(write: GroupedWrite): Promise<CreatedNode> {
