@@ -33,6 +33,8 @@ export class Session {
   readonly #heartbeat: Heartbeat;
   readonly #leases: SessionLeases;
   readonly #end = new OwnAbortController();
+  /** Aborts with a `SessionEndedError` when the session is over. */
+  readonly signal: AbortSignal = this.#end.signal;
   /** The beat on which callers wait that need a proof, and the pause after it. */
   #beating: Promise<void> | undefined;
   #connection = deferred();
@@ -46,11 +48,6 @@ export class Session {
     this.#leases = new SessionLeases(() => this.#clock.deadline);
     this.#heartbeat = new Heartbeat(client, this.#nodes, () => this.#leases.check());
     this.#isUp(handshake);
-  }
-
-  /** Aborts with a `SessionEndedError` when the session is over. */
-  get signal(): AbortSignal {
-    return this.#end.signal;
   }
 
   /** The session timeout in milliseconds that the servers granted last. */
@@ -212,7 +209,7 @@ export class SessionLeases {
 
   add(lease: GrantedLease): Place<GrantedLease> {
     const place = this.#leases.join(lease);
-    this.#watchClock();
+    if (!this.#cancelTimer) this.#watchClock();
     return place;
   }
 
@@ -244,7 +241,7 @@ export class SessionLeases {
   }
 
   #watchClock(): void {
-    this.#cancelTimer ??= after(Math.max(0, this.#deadline() - now()), () => {
+    this.#cancelTimer = after(Math.max(0, this.#deadline() - now()), () => {
       this.#cancelTimer = undefined;
       this.check();
     });
