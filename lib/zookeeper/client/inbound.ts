@@ -7,9 +7,11 @@ import type { ReplyHeader } from '../wire/records.js';
 import { DriverState } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { pendingRequestOf } from './pending-request.js';
-import { watchEventOf } from './watch-table.js';
-import type { WatchTables } from './watch-table.js';
+import type { WatchEvent, WatchTables } from './watch-table.js';
 import type { Answer } from './zookeeper-client.js';
+
+/** ZooKeeper's codes for the events of watches. */
+const EVENTS: Readonly<Record<number, WatchEvent>> = { 1: 'created', 2: 'deleted', 3: 'changed', 4: 'children' };
 
 /** The listener of `Inbound`. */
 export interface InboundListener {
@@ -69,8 +71,8 @@ export class Inbound {
     const header = readReplyHeader(frame);
     switch (header.xid) {
       case Xid.notification: {
-        const event = readWatcherEvent(new JuteReader(frame, REPLY_HEADER_BYTES));
-        return this.#watches.fire(event.path, watchEventOf(event.type));
+        const { path, type } = readWatcherEvent(new JuteReader(frame, REPLY_HEADER_BYTES));
+        return this.#watches.fire(path, EVENTS[type] ?? 'unknown');
       }
       case Xid.ping:
         return this.#pingReply();

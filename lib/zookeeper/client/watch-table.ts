@@ -3,12 +3,6 @@ import { StringMap } from '../../async/collections.js';
 /** The event of a watched znode. */
 export type WatchEvent = 'created' | 'deleted' | 'changed' | 'children' | 'unknown';
 
-const EVENTS: Readonly<Record<number, WatchEvent>> = { 1: 'created', 2: 'deleted', 3: 'changed', 4: 'children' };
-
-export function watchEventOf(type: number): WatchEvent {
-  return EVENTS[type] ?? 'unknown';
-}
-
 /** An object that is notified of the one event of a watch. */
 export interface Watcher {
   happened(event: WatchEvent): void;
