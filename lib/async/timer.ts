@@ -76,7 +76,7 @@ export function orTimeout<T>(promise: Promise<T>, ms: number, error: () => unkno
  */
 export const LONGEST_LEAD_MS = 500;
 const LEAD_SHARE = 1 / 4;
-// Less than this is too short for a reply.
+// Less than this is too short for a reply, so there is no first step.
 const SHORTEST_LEAD_MS = 2;
 
 /**
@@ -93,10 +93,10 @@ export abstract class WaitTimer {
   /** Starts the timer, unless the wait is longer than a timer can be. */
   protected startTimer(leftMs: number): void {
     if (leftMs > LONGEST_TIMER_MS) return;
-    const leadMs = leadTimeMs(leftMs);
+    const leadMs = Math.min(Math.floor(leftMs * LEAD_SHARE), LONGEST_LEAD_MS);
     // Arguments instead of closures: there may be ten thousand timers.
     this.#timer =
-      leadMs === 0
+      leadMs < SHORTEST_LEAD_MS
         ? setTimeout(WaitTimer.#end, leftMs, this)
         : setTimeout(WaitTimer.#near, Math.ceil(leftMs - leadMs), this, now() + leftMs, leadMs);
   }
@@ -112,12 +112,6 @@ export abstract class WaitTimer {
   };
 
   static readonly #end = (timer: WaitTimer): void => timer.timedOut();
-}
-
-/** The time from the first step to the second, in milliseconds. 0: there is no first step. */
-function leadTimeMs(waitMs: number): number {
-  const leadMs = Math.min(Math.floor(waitMs * LEAD_SHARE), LONGEST_LEAD_MS);
-  return leadMs < SHORTEST_LEAD_MS ? 0 : leadMs;
 }
 
 /** An object that is notified when it is due. It can be set only once at a time. */

@@ -9,8 +9,8 @@ const isOff = (name: string) => `process.env.${WITHOUT}?.includes('${name}')`;
 const SWITCHES = {
   'group commit': {
     file: 'zookeeper/client/outbox.js',
-    replace: 'const groups = first && writes.length === 1',
-    by: `const groups = ${isOff('group commit')} ? writes.map((one) => [one]) : first && writes.length === 1`,
+    replace: 'if (first && writes.length === 1)',
+    by: `if (${isOff('group commit')}) return writes.map((one) => this.#alone(one)); if (first && writes.length === 1)`,
   },
   'consecutive numbers': {
     file: 'zookeeper/recipes/shortcuts/sequence-fast-path.js',

@@ -15,10 +15,10 @@ import type { ConnectionOptions, SocketEvents } from './dialer.js';
 import { DriverState, openDriver } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { Handshakes } from './handshakes.js';
+import type { Ask } from './handshakes.js';
 import { Inbound } from './inbound.js';
 import { Outbox } from './outbox.js';
 import { PendingRequest, readNothing, RequestQueue } from './pending-request.js';
-import type { Reply } from './pending-request.js';
 import { resetWatches } from './set-watches.js';
 import type { WatchTables } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
@@ -77,13 +77,6 @@ export class Connection {
     return oldest === undefined || ping === undefined ? (oldest ?? ping) : Math.min(oldest, ping);
   }
 
-  /** Sends the request at the end of this turn, or fails it. */
-  request<T>(type: OpCode, body: Buffer, path: string | undefined, read: (reply: Reply) => T): Promise<T> {
-    const request = new PendingRequest(type, body, path, read);
-    this.outbox.add(request);
-    return request.reply;
-  }
-
   ping(): void {
     if (this.#driver.state !== DriverState.connected) return;
     this.#inbound.pinged();
@@ -104,7 +97,7 @@ export class Connection {
   async #close(deadlineMs: number, why: SessionEnd): Promise<void> {
     if (this.#hasEnded) return;
     if (this.#driver.state === DriverState.connected) {
-      const goodbye = this.request(OpCode.closeSession, EMPTY, undefined, readNothing);
+      const goodbye = this.outbox.add(new PendingRequest(OpCode.closeSession, EMPTY, undefined, readNothing));
       this.outbox.flush();
       this.#stopReconnecting();
       await settledWithin(goodbye, deadlineMs);
@@ -137,10 +130,12 @@ export class Connection {
 
   #socketEvents(): SocketEvents {
     return {
-      opened: (socket) => (this.#driver.socket = socket),
+      opened: (socket) => {
+        this.#driver.socket = socket;
+        socket.on('data', (bytes: Buffer) => this.#driver.onSocketData(bytes));
+        socket.on('drain', () => this.#driver.onSocketDrain());
+      },
       connected: () => this.#driver.onSocketConnected(),
-      data: (bytes) => this.#driver.onSocketData(bytes),
-      drain: () => this.#driver.onSocketDrain(),
       ended: () => this.#down(),
       unanswered: () => this.#unanswered(),
       closed: (hasError) => this.#driver.onSocketClosed(hasError),
@@ -169,7 +164,8 @@ export class Connection {
   }
 
   async #upUnlessBehind(): Promise<void> {
-    const isBehind = await this.#handshakes.isBehind((...question) => this.request(...question)).catch(() => undefined);
+    const ask: Ask = (...question) => this.outbox.add(new PendingRequest(...question));
+    const isBehind = await this.#handshakes.isBehind(ask).catch(() => undefined);
     if (isBehind === undefined) return this.drop();
     // The session is closed: ephemeral znodes that were restored from a backup would keep other contenders waiting.
     if (isBehind) await this.close(this.#driver.sessionTimeout, 'the servers lost data');

@@ -9,11 +9,9 @@ import type { ServerAddress } from './connect-string.js';
 
 /** The events of the current socket. */
 export interface SocketEvents {
-  /** The socket exists. Nothing has happened on it yet. */
+  /** The socket exists. Nothing has happened on it yet, so the listener can subscribe to its data. */
   opened(socket: Socket): void;
   connected(): void;
-  data(bytes: Buffer): void;
-  drain(): void;
   /** The server has closed its end. `closed` follows some turns later. */
   ended(): void;
   /** The handshake has timed out. `closed` follows. */
@@ -78,8 +76,6 @@ export class Dialer {
     this.server = `${server.host.includes(':') ? `[${server.host}]` : server.host}:${server.port}`;
     this.#isAccepted = false;
     events.opened(socket);
-    socket.on('data', (bytes: Buffer) => events.data(bytes));
-    socket.on('drain', () => events.drain());
     socket.on('error', (error) => (this.lastError = this.#options.tls ? overTls(error) : error));
     socket.on('end', () => {
       if (!this.#isAccepted) this.lastError = closedEarly();

@@ -6,7 +6,7 @@ import type { Reply } from './pending-request.js';
 const NO_ZXID = Buffer.alloc(8);
 
 /** Makes a request on the current connection. */
-type Ask = (type: OpCode, body: Buffer, path: string, read: (reply: Reply) => bigint) => Promise<bigint>;
+export type Ask = (type: OpCode, body: Buffer, path: string, read: (reply: Reply) => bigint) => Promise<bigint>;
 
 /**
  * The handshakes for one session: when each was sent, whether it was answered, and which zxid it claims.

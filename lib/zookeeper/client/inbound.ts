@@ -7,9 +7,11 @@ import type { ReplyHeader } from '../wire/records.js';
 import { DriverState } from './driver.js';
 import type { ConnectionManager } from './driver.js';
 import { pendingRequestOf } from './pending-request.js';
-import { watchEventOf } from './watch-table.js';
-import type { WatchTables } from './watch-table.js';
+import type { WatchEvent, WatchTables } from './watch-table.js';
 import type { Answer } from './zookeeper-client.js';
+
+/** ZooKeeper's codes for the events of watches. */
+const EVENTS: Readonly<Record<number, WatchEvent>> = { 1: 'created', 2: 'deleted', 3: 'changed', 4: 'children' };
 
 /** The listener of `Inbound`. */
 export interface InboundListener {
@@ -42,7 +44,7 @@ export class Inbound {
     this.#handshake = driver.onSocketData.bind(driver);
     driver.onSocketData = (chunk) => {
       try {
-        this.#frames.push(chunk).forEach((frame) => this.#frame(frame));
+        for (const frame of this.#frames.push(chunk)) this.#frame(frame);
       } catch (error) {
         listener.unreadable(error);
       }
@@ -65,26 +67,32 @@ export class Inbound {
   }
 
   #frame(frame: Buffer): void {
-    if (this.#driver.state !== DriverState.connecting) return this.#message(readReplyHeader(frame), frame);
+    if (this.#driver.state === DriverState.connecting) return this.#handshakeReply(frame);
+    const header = readReplyHeader(frame);
+    switch (header.xid) {
+      case Xid.notification: {
+        const { path, type } = readWatcherEvent(new JuteReader(frame, REPLY_HEADER_BYTES));
+        return this.#watches.fire(path, EVENTS[type] ?? 'unknown');
+      }
+      case Xid.ping:
+        return this.#pingReply();
+      case Xid.auth:
+        return this.#authReply(header);
+      default:
+        return this.#reply(header, frame);
+    }
+  }
+
+  #handshakeReply(frame: Buffer): void {
     const length = Buffer.alloc(4);
     length.writeInt32BE(frame.length);
     this.#driver.pendingBuffer = null;
     this.#handshake(Buffer.concat([length, frame]));
   }
 
-  #message(header: ReplyHeader, frame: Buffer): void {
-    switch (header.xid) {
-      case Xid.notification: {
-        const event = readWatcherEvent(new JuteReader(frame, REPLY_HEADER_BYTES));
-        return this.#watches.fire(event.path, watchEventOf(event.type));
-      }
-      case Xid.ping:
-        return this.#answered(this.#pingsSentAt.shift(), false);
-      case Xid.auth:
-        return this.#authReply(header);
-      default:
-        return this.#reply(header, frame);
-    }
+  #pingReply(): void {
+    const sentAt = this.#pingsSentAt.shift();
+    if (sentAt !== undefined) this.#listener.answered({ sentAt, receivedAt: now(), isQuorum: false });
   }
 
   #authReply(header: ReplyHeader): void {
@@ -100,13 +108,11 @@ export class Inbound {
       throw new Error(`reply ${header.xid} is not the one that is due`);
     }
     if (header.zxid > this.#driver.zxid.readBigInt64BE(0)) this.#driver.zxid = Buffer.from(frame.subarray(4, 12));
-    this.#answered(request.sentAt, request.isQuorumAnswer(header.error));
+    const { sentAt } = request;
+    const isQuorum = request.isQuorumAnswer(header.error);
+    if (sentAt !== undefined) this.#listener.answered({ sentAt, receivedAt: now(), isQuorum });
     request.answer(header, frame);
     if (header.error === ErrorCode.sessionExpired) this.#driver.setState(DriverState.expired);
     if (header.error === ErrorCode.sessionMoved) this.#driver.socket?.destroy();
-  }
-
-  #answered(sentAt: number | undefined, isQuorum: boolean): void {
-    if (sentAt !== undefined) this.#listener.answered({ sentAt, receivedAt: now(), isQuorum });
   }
 }

@@ -4,8 +4,9 @@ import { pathRecord, pathWatchRecord, readStat, removeWatchesRecord } from '../w
 import { Connection } from './connection.js';
 import type { ConnectionOptions } from './dialer.js';
 import { directoryOf, GroupedWrite } from './outbox.js';
+import type { Outbox } from './outbox.js';
 import { isKeeperError, KeeperError } from './keeper-error.js';
-import { readNothing } from './pending-request.js';
+import { PendingRequest, readNothing } from './pending-request.js';
 import type { Reply } from './pending-request.js';
 import { TableWatch, WatchTables } from './watch-table.js';
 import type { NodeWatch, Watch, WatchKind } from './watch-table.js';
@@ -27,9 +28,11 @@ const WATCHER_TYPES = { children: 1, data: 2 } as const;
 export class NodeZooKeeperClient implements ZooKeeperClient {
   readonly #watches = new WatchTables();
   readonly #connection: Connection;
+  readonly #outbox: Outbox;
 
   constructor(options: ConnectionOptions, listener: ClientListener) {
     this.#connection = new Connection(options, this.#watches, listener);
+    this.#outbox = this.#connection.outbox;
   }
 
   get unansweredSince(): number | undefined {
@@ -49,38 +52,39 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   create(request: CreateRequest): Promise<CreatedNode> {
-    return this.#connection.outbox.join(new GroupedWrite(request));
+    return this.#outbox.join(new GroupedWrite(request));
   }
 
   createFirst(request: CreateRequest, directory: MultiOp): Promise<CreatedNode> {
-    return this.#connection.outbox.join(new GroupedWrite(request, directory));
+    return this.#outbox.join(new GroupedWrite(request, directory));
   }
 
   knows(directory: string): boolean {
-    return this.#connection.outbox.knows(directory);
+    return this.#outbox.directories.knows(directory);
   }
 
   forget(directory: string): void {
-    this.#connection.outbox.forget(directory);
+    this.#outbox.directories.forget(directory);
   }
 
   async delete(path: string): Promise<void> {
-    await this.#connection.outbox.join(new GroupedWrite(path));
+    await this.#outbox.join(new GroupedWrite(path));
   }
 
   children(path: string): Promise<readonly string[]> {
-    const ask = () => this.#connection.request(OpCode.getChildren2, pathWatchRecord(path, false), path, readNames);
-    return this.#connection.outbox.shared(path, ask);
+    return this.#outbox.shared(path, () =>
+      this.#outbox.add(new PendingRequest(OpCode.getChildren2, pathWatchRecord(path, false), path, readNames)),
+    );
   }
 
   read(path: string): Promise<{ data: Buffer; stat: Stat }> {
-    return this.#connection.request(OpCode.getData, pathWatchRecord(path, false), path, readNode);
+    return this.#outbox.add(new PendingRequest(OpCode.getData, pathWatchRecord(path, false), path, readNode));
   }
 
   async watch(path: string, since?: bigint): Promise<NodeWatch> {
-    const watch = this.#watching('data', path);
+    const watch = new TableWatch(this.#watches, 'data', path, this.#unset);
     try {
-      await this.#connection.outbox.watch(path, since);
+      await this.#outbox.watch(path, since);
     } catch (error) {
       watch.forget();
       throw error;
@@ -96,9 +100,9 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   async watchExistence(path: string): Promise<{ isThere: boolean; watch: Watch }> {
     // Kept with the data watches even if the znode does not exist. Set again after a reconnect it fires at once, as a
     // hint to look again.
-    const watch = this.#watching('data', path);
+    const watch = new TableWatch(this.#watches, 'data', path, this.#unset);
     try {
-      await this.#connection.request(OpCode.exists, pathWatchRecord(path, true), path, readNothing);
+      await this.#outbox.add(new PendingRequest(OpCode.exists, pathWatchRecord(path, true), path, readNothing));
       return { isThere: true, watch };
     } catch (error) {
       if (isKeeperError(error, 'noNode')) return { isThere: false, watch };
@@ -112,19 +116,18 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   sync(path: string): Promise<void> {
-    return this.#connection.request(OpCode.sync, pathRecord(path), path, readNothing);
+    return this.#outbox.add(new PendingRequest(OpCode.sync, pathRecord(path), path, readNothing));
   }
 
   async multi(ops: readonly MultiOp[]): Promise<TransactionReply> {
-    ops.forEach(({ type, path }) => type === 'delete' && this.#connection.outbox.forget(path));
-    const { results, zxid } = await this.#connection.request(
-      OpCode.multi,
-      multiRecord(ops),
-      undefined,
-      readTransaction,
+    ops.forEach(({ type, path }) => type === 'delete' && this.#outbox.directories.forget(path));
+    const { results, zxid } = await this.#outbox.add(
+      new PendingRequest(OpCode.multi, multiRecord(ops), undefined, readTransaction),
     );
     const isApplied = results.every(({ error }) => error === ErrorCode.ok);
-    if (isApplied) ops.forEach(({ type, path }) => type === 'create' && this.#connection.outbox.saw(directoryOf(path)));
+    if (isApplied) {
+      ops.forEach(({ type, path }) => type === 'create' && this.#outbox.directories.saw(directoryOf(path)));
+    }
     return { results, zxid };
   }
 
@@ -141,23 +144,20 @@ export class NodeZooKeeperClient implements ZooKeeperClient {
   }
 
   #watched<T>(kind: WatchKind, path: string, type: OpCode, read: (reply: Reply, watch: NodeWatch) => T): Promise<T> {
-    const watch = this.#watching(kind, path);
-    const asked = this.#connection.request(type, pathWatchRecord(path, true), path, (reply) => read(reply, watch));
+    const watch = new TableWatch(this.#watches, kind, path, this.#unset);
+    const asked = this.#outbox.add(
+      new PendingRequest(type, pathWatchRecord(path, true), path, (reply) => read(reply, watch)),
+    );
     return asked.catch((error: unknown) => {
       watch.forget();
       throw error;
     });
   }
 
-  /** Registers a watch before it is set on the server. The caller forgets it if it cannot be set. */
-  #watching(kind: WatchKind, path: string): TableWatch {
-    return new TableWatch(this.#watches, kind, path, this.#unset);
-  }
-
   // If the watch cannot be removed now, it ends with the connection, or fires without a watcher.
   readonly #unset = ({ kind, path }: TableWatch): void => {
     const record = removeWatchesRecord(path, WATCHER_TYPES[kind]);
-    this.#connection.request(OpCode.removeWatches, record, path, readNothing).catch(() => {});
+    this.#outbox.add(new PendingRequest(OpCode.removeWatches, record, path, readNothing)).catch(() => {});
   };
 }
 

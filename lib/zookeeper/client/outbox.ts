@@ -4,7 +4,7 @@ import type { Deferred } from '../../async/deferred.js';
 import { multiRecord, readMultiResults, refusedAt } from '../wire/multi.js';
 import type { MultiOp, MultiResult } from '../wire/multi.js';
 import { CreateMode, OpCode } from '../wire/codes.js';
-import { createRecord, readCzxid, versionRecord } from '../wire/records.js';
+import { createRecord, versionRecord } from '../wire/records.js';
 import { isConnectionLoss, KeeperError, RequestTooLargeError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
 import type { Reply } from './pending-request.js';
@@ -21,8 +21,10 @@ type Send = (requests: readonly PendingRequest[]) => void;
  * same list in one turn share one reply. The data watches of one turn are set by one request.
  */
 export class Outbox {
+  /** The directories that were seen to exist. */
+  readonly directories = new SeenDirectories();
   readonly #send: Send;
-  readonly #groupCommit = new GroupCommit((request) => this.add(request));
+  readonly #groupCommit = new GroupCommit(this.directories, (request) => void this.add(request));
   #shared = new Map<string, Promise<unknown>>();
   #writes: GroupedWrite[] = [];
   #requests: PendingRequest[] = [];
@@ -33,9 +35,11 @@ export class Outbox {
     this.#send = send;
   }
 
-  add(request: PendingRequest): void {
+  /** Sends the request at the end of this turn, or fails it. */
+  add<T>(request: PendingRequest<T>): Promise<T> {
     this.#requests.push(request);
     this.#atEndOfTurn();
+    return request.reply;
   }
 
   join(write: GroupedWrite): Promise<CreatedNode> {
@@ -54,21 +58,6 @@ export class Outbox {
     if (since !== undefined && since < watches.since) watches.since = since;
     this.#atEndOfTurn();
     return watches.set.promise;
-  }
-
-  /** Records that a directory exists, if that was found out in another way than by `join`. */
-  saw(directory: string): void {
-    this.#groupCommit.saw(directory);
-  }
-
-  /** Whether a directory was seen to exist, as far as this process remembers. */
-  knows(directory: string): boolean {
-    return this.#groupCommit.knows(directory);
-  }
-
-  /** Records that a directory may not exist any more. */
-  forget(directory: string): void {
-    this.#groupCommit.forget(directory);
   }
 
   /** Returns the promise of `ask`. All callers with the same `what` in this turn share one promise. */
@@ -100,10 +89,29 @@ export class Outbox {
   }
 }
 
+const MOST_DIRECTORIES = 10_000;
+
+/** The directories that were seen to exist, as far as this process remembers. Creates in them may join a transaction. */
+class SeenDirectories {
+  readonly #directories = new BoundedMap<true>(MOST_DIRECTORIES);
+
+  saw(directory: string): void {
+    if (this.#directories.get(directory) !== true) this.#directories.set(directory, true);
+  }
+
+  knows(directory: string): boolean {
+    return this.#directories.get(directory) === true;
+  }
+
+  /** Records that a directory may not exist any more. */
+  forget(directory: string): void {
+    this.#directories.delete(directory);
+  }
+}
+
 // A transaction is one message between the servers and one entry in their logs. A large one delays all other clients.
 const MOST_WRITES = 128;
 const MOST_BYTES = 128 * 1024;
-const MOST_DIRECTORIES = 10_000;
 
 /**
  * Group commit: the creates and deletes of this process in one turn, for different keys, become one transaction. That
@@ -117,37 +125,25 @@ const MOST_DIRECTORIES = 10_000;
  * - A single write is sent as a plain request.
  */
 class GroupCommit {
+  readonly #directories: SeenDirectories;
   readonly #sendAgain: (request: PendingRequest) => void;
-  readonly #directories = new BoundedMap<true>(MOST_DIRECTORIES);
 
   /** @param sendAgain called with each write of a transaction that failed */
-  constructor(sendAgain: (request: PendingRequest) => void) {
+  constructor(directories: SeenDirectories, sendAgain: (request: PendingRequest) => void) {
+    this.#directories = directories;
     this.#sendAgain = sendAgain;
   }
 
   /** Returns the requests that carry out these writes of one turn. */
   requestsFor(writes: readonly GroupedWrite[]): PendingRequest[] {
     const [first] = writes;
-    const groups = first && writes.length === 1 ? [[first]] : grouped(writes, (write) => this.#groupFor(write));
-    return groups.map((group) => this.#requestFor(group));
-  }
-
-  /** Records that a directory exists. Creates in it may join. */
-  saw(directory: string): void {
-    if (this.#directories.get(directory) !== true) this.#directories.set(directory, true);
-  }
-
-  knows(directory: string): boolean {
-    return this.#directories.get(directory) === true;
-  }
-
-  forget(directory: string): void {
-    this.#directories.delete(directory);
+    if (first && writes.length === 1) return [this.#alone(first)];
+    return grouped(writes, (write) => this.#groupFor(write)).map((group) => this.#requestFor(group));
   }
 
   #groupFor({ directory, isContainer, parent }: GroupedWrite): GroupKind {
     if (parent) return 'new';
-    return directory === undefined || (!isContainer && this.knows(directory)) ? 'known' : 'alone';
+    return directory === undefined || (!isContainer && this.#directories.knows(directory)) ? 'known' : 'alone';
   }
 
   #requestFor(group: readonly GroupedWrite[]): PendingRequest {
@@ -156,12 +152,13 @@ class GroupCommit {
   }
 
   #alone(write: GroupedWrite): PendingRequest {
-    const request = write.alone();
-    const { directory } = write;
+    const { directory, done } = write;
+    const request = write.request();
+    request.reply.catch(done.reject);
     if (directory === undefined) return request;
-    write.done.promise.then(
-      () => this.saw(directory),
-      () => this.forget(directory),
+    done.promise.then(
+      () => this.#directories.saw(directory),
+      () => this.#directories.forget(directory),
     );
     return request;
   }
@@ -184,7 +181,7 @@ class GroupCommit {
     for (const write of group) {
       place += write.ops.length;
       write.applied(results[place - 1], zxid);
-      if (write.parent) this.saw(write.parent.path);
+      if (write.parent) this.#directories.saw(write.parent.path);
     }
   }
 
@@ -254,9 +251,14 @@ export class GroupedWrite {
   readonly parent: MultiOp | undefined;
 
   constructor(what: CreateRequest | string, parent?: MultiOp) {
-    this.op = typeof what === 'string' ? { type: 'delete', path: what } : createOp(what);
-    this.directory = typeof what === 'string' ? undefined : directoryOf(what.path);
     this.parent = parent;
+    if (typeof what === 'string') {
+      this.op = { type: 'delete', path: what };
+    } else {
+      const { path, data, acl, mode } = what;
+      this.op = { type: 'create', path, data, acl, flags: mode };
+      this.directory = directoryOf(path);
+    }
   }
 
   get ops(): readonly MultiOp[] {
@@ -274,24 +276,23 @@ export class GroupedWrite {
     return this.ops.reduce((sum, { path }) => sum + path.length + OTHER_BYTES, data);
   }
 
-  /** Returns a request that does only this write. It settles `done`. */
-  alone(): PendingRequest {
-    const request = this.#request();
-    request.reply.catch(this.done.reject);
-    return request;
-  }
-
-  #request(): PendingRequest {
+  /** Returns a request that does only this write. Its reply settles `done`, its failure does not. */
+  request(): PendingRequest {
+    const { op, done } = this;
+    const { path } = op;
     if (this.parent) {
       return new PendingRequest(OpCode.multi, multiRecord(this.ops), undefined, (reply) => this.#both(reply));
     }
-    const read = (reply: Reply) => this.done.resolve(this.#outcome(reply));
-    return this.op.type === 'create' ? createRequest(this.op, read) : deleteRequest(this.op.path, read);
-  }
-
-  #outcome({ body, zxid }: Reply): CreatedNode {
-    if (this.op.type === 'delete') return { path: this.op.path, czxid: zxid };
-    return { path: body.string(), czxid: readCzxid(body) };
+    if (op.type === 'delete') {
+      return new PendingRequest(OpCode.delete, versionRecord(path), path, ({ zxid }) =>
+        done.resolve({ path, czxid: zxid }),
+      );
+    }
+    const type = op.flags === CreateMode.container ? OpCode.createContainer : OpCode.create2;
+    // The reply is the path and a stat, which begins with the czxid.
+    return new PendingRequest(type, createRecord(path, op.data, op.acl, op.flags), path, ({ body }) =>
+      done.resolve({ path: body.string(), czxid: body.long() }),
+    );
   }
 
   #both({ body, zxid }: Reply): void {
@@ -310,19 +311,4 @@ export class GroupedWrite {
 /** The path of a znode's parent. */
 export function directoryOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/'));
-}
-
-function createOp({ path, data, acl, mode }: CreateRequest): MultiOp & { readonly type: 'create' } {
-  return { type: 'create', path, data, acl, flags: mode };
-}
-
-type Read = (reply: Reply) => void;
-
-function createRequest({ path, data, acl, flags }: MultiOp & { readonly type: 'create' }, read: Read): PendingRequest {
-  const type = flags === CreateMode.container ? OpCode.createContainer : OpCode.create2;
-  return new PendingRequest(type, createRecord(path, data, acl, flags), path, read);
-}
-
-function deleteRequest(path: string, read: Read): PendingRequest {
-  return new PendingRequest(OpCode.delete, versionRecord(path), path, read);
 }

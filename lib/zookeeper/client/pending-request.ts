@@ -40,6 +40,8 @@ export class PendingRequest<T = unknown> implements DriverRequest {
   readonly reply: Promise<T>;
   /** When the bytes were sent, on `now()`. The driver may hold a request back while the socket is full. */
   sentAt: number | undefined;
+  /** The size of the request that the servers would have to accept, in bytes. */
+  readonly bytes: number;
   readonly #body: Buffer;
   readonly #path: string | undefined;
   #resolve!: (reply: Reply) => void;
@@ -47,17 +49,13 @@ export class PendingRequest<T = unknown> implements DriverRequest {
 
   constructor(type: number, body: Buffer, path: string | undefined, read: (reply: Reply) => T) {
     this.header = { type, xid: 0 };
+    this.bytes = HEADER_BYTES + body.length;
     this.#body = body;
     this.#path = path;
     this.reply = new Promise((resolve, reject) => {
       this.#resolve = (reply) => resolve(read(reply));
       this.#reject = reject;
     });
-  }
-
-  /** The size of the request that the servers would have to accept, in bytes. */
-  get bytes(): number {
-    return HEADER_BYTES + this.#body.length;
   }
 
   toBuffer(): Buffer {
@@ -128,7 +126,10 @@ export class RequestQueue {
     const { socket, state } = this.#driver;
     if (state !== DriverState.connected) return requests.forEach((request) => request.fail(ErrorCode.connectionLoss));
     socket?.cork();
-    requests.forEach((request) => (request.bytes > MOST_BYTES ? request.refuse() : void this.add(request)));
+    for (const request of requests) {
+      if (request.bytes > MOST_BYTES) request.refuse();
+      else void this.add(request);
+    }
     socket?.uncork();
   }
 

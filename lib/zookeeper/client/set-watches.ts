@@ -25,7 +25,10 @@ export class TurnWatches {
 
   /** Returns the requests that set the watches: one, unless there are very many. */
   toRequests(): readonly PendingRequest[] {
-    const requests = watchBatches(this.paths).map((paths) => setWatches('data', paths, this.since));
+    const requests = watchBatches(this.paths).map(
+      (paths) =>
+        new PendingRequest(OpCode.setWatches, setWatchesRecord(this.since, paths, 'data'), undefined, readNothing),
+    );
     Promise.all(requests.map(({ reply }) => reply)).then(() => this.set.resolve(), this.set.reject);
     return requests;
   }
@@ -41,16 +44,13 @@ export function resetWatches(watches: WatchTables, lastZxid: bigint, send: Send)
 
 function resetKind(kind: WatchKind, watches: WatchTable, lastZxid: bigint, send: Send): void {
   for (const paths of watchBatches(watches.paths)) {
-    send(setWatches(kind, paths, lastZxid)).catch((error: unknown) => {
+    const record = setWatchesRecord(lastZxid, paths, kind);
+    send(new PendingRequest(OpCode.setWatches, record, undefined, readNothing)).catch((error: unknown) => {
       // If the request was refused, the watches are not set: their owners have to look again. If the connection was
       // lost, they are set on the next one.
       if (!isConnectionLoss(error)) paths.forEach((path) => watches.fire(path, 'unknown'));
     });
   }
-}
-
-function setWatches(kind: WatchKind, paths: readonly string[], since: bigint): PendingRequest<void> {
-  return new PendingRequest(OpCode.setWatches, setWatchesRecord(since, paths, kind), undefined, readNothing);
 }
 
 /** The paths of watches, in batches that fit into one request each. */

@@ -3,12 +3,6 @@ import { StringMap } from '../../async/collections.js';
 /** The event of a watched znode. */
 export type WatchEvent = 'created' | 'deleted' | 'changed' | 'children' | 'unknown';
 
-const EVENTS: Readonly<Record<number, WatchEvent>> = { 1: 'created', 2: 'deleted', 3: 'changed', 4: 'children' };
-
-export function watchEventOf(type: number): WatchEvent {
-  return EVENTS[type] ?? 'unknown';
-}
-
 /** An object that is notified of the one event of a watch. */
 export interface Watcher {
   happened(event: WatchEvent): void;
@@ -64,7 +58,7 @@ export class WatchTable {
   fire(path: string, event: WatchEvent): void {
     const watchers = this.#watchers.get(path);
     this.#watchers.delete(path);
-    watchers?.forEach((watcher) => watcher.happened(event));
+    for (const watcher of watchers ?? []) watcher.happened(event);
   }
 
   clear(): void {
@@ -86,7 +80,10 @@ export interface NodeWatch extends Watch {
   listen(watcher: Watcher): void;
 }
 
-/** A watch in one of the tables, from before it is set on the server. Methods, not closures: many contenders wait. */
+/**
+ * A watch in one of the tables, from before it is set on the server. If it cannot be set, its creator forgets it.
+ * Methods, not closures: many contenders wait.
+ */
 export class TableWatch implements NodeWatch, Watcher {
   readonly path: string;
   readonly kind: WatchKind;

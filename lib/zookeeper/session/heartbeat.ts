@@ -45,7 +45,7 @@ export class Heartbeat {
   /** Resolves when the beat is answered, and also when it fails. */
   async beat(): Promise<void> {
     this.#lastBeatAt = now();
-    const places = this.#nodes.take(MOST_CHECKS);
+    const places = this.#nodes.rotate(MOST_CHECKS);
     if (places.length === 0) return this.#client.ping();
     await Promise.all([this.#checkAll(places), ...places.map((place) => this.#checkIdentity(place))]);
   }
@@ -92,19 +92,8 @@ export interface OwnNode {
   foundGone(): void;
 }
 
-/** The znodes of a session that the heartbeat checks from time to time. */
-export class SessionNodes {
-  readonly #nodes = new LinkedList<OwnNode>();
-
-  track(node: OwnNode): Place<OwnNode> {
-    return this.#nodes.join(node);
-  }
-
-  /** Returns up to `count` znodes, the least recently taken first. */
-  take(count: number): Place<OwnNode>[] {
-    return this.#nodes.rotate(count);
-  }
-
+/** The znodes of a session that the heartbeat checks from time to time, the least recently checked first. */
+export class SessionNodes extends LinkedList<OwnNode> {
   gone(place: Place<OwnNode>): void {
     if (place.leave()) place.member.foundGone();
   }

@@ -33,6 +33,8 @@ export class Session {
   readonly #heartbeat: Heartbeat;
   readonly #leases: SessionLeases;
   readonly #end = new OwnAbortController();
+  /** Aborts with a `SessionEndedError` when the session is over. */
+  readonly signal: AbortSignal = this.#end.signal;
   /** The beat on which callers wait that need a proof, and the pause after it. */
   #beating: Promise<void> | undefined;
   #connection = deferred();
@@ -46,11 +48,6 @@ export class Session {
     this.#leases = new SessionLeases(() => this.#clock.deadline);
     this.#heartbeat = new Heartbeat(client, this.#nodes, () => this.#leases.check());
     this.#isUp(handshake);
-  }
-
-  /** Aborts with a `SessionEndedError` when the session is over. */
-  get signal(): AbortSignal {
-    return this.#end.signal;
   }
 
   /** The session timeout in milliseconds that the servers granted last. */
@@ -117,7 +114,7 @@ export class Session {
 
   /** Whether the session is proven for long enough to begin a lease on it. */
   get isProven(): boolean {
-    return !this.#end.signal.aborted && this.#clock.deadline - now() >= this.timeoutMs * FRESH_SHARE;
+    return !this.#end.signal.aborted && this.#clock.deadline - now() >= this.#clock.timeoutMs * FRESH_SHARE;
   }
 
   /** Resolves once the session is proven. Callers that wait at the same time share the beats. */
@@ -136,7 +133,7 @@ export class Session {
 
   /** Registers a znode to be checked, until it leaves its place. It is notified when a heartbeat finds it deleted. */
   track(node: OwnNode): Place<OwnNode> {
-    return this.#nodes.track(node);
+    return this.#nodes.join(node);
   }
 
   /** Ties a lease to this session, until it leaves its place. After the session's end the lease is lost at once. */
@@ -212,7 +209,7 @@ export class SessionLeases {
 
   add(lease: GrantedLease): Place<GrantedLease> {
     const place = this.#leases.join(lease);
-    this.#watchClock();
+    if (!this.#cancelTimer) this.#watchClock();
     return place;
   }
 
@@ -244,7 +241,7 @@ export class SessionLeases {
   }
 
   #watchClock(): void {
-    this.#cancelTimer ??= after(Math.max(0, this.#deadline() - now()), () => {
+    this.#cancelTimer = after(Math.max(0, this.#deadline() - now()), () => {
       this.#cancelTimer = undefined;
       this.check();
     });

@@ -23,20 +23,17 @@ export class FrameSplitter {
     this.#length += chunk.length;
     // The chunks are joined only when a frame is complete. Otherwise a large frame in small chunks would be copied for
     // each chunk.
-    return this.#length < this.#needed ? [] : this.#cut(this.#joined());
-  }
-
-  #joined(): Buffer {
-    const [only, ...others] = this.#chunks;
-    return only && others.length === 0 ? only : Buffer.concat(this.#chunks);
-  }
-
-  #cut(bytes: Buffer): Buffer[] {
+    if (this.#length < this.#needed) return [];
+    const bytes = this.#chunks.length === 1 ? chunk : Buffer.concat(this.#chunks);
     const frames: Buffer[] = [];
     let offset = 0;
     this.#needed = LENGTH_BYTES;
     while (offset + LENGTH_BYTES <= bytes.length) {
-      const end = offset + LENGTH_BYTES + this.#frameLength(bytes, offset);
+      const length = bytes.readInt32BE(offset);
+      if (length < 0 || length > this.#largestFrame) {
+        throw new RangeError(strangerIn(bytes.subarray(offset)) ?? `a frame of ${length} bytes`);
+      }
+      const end = offset + LENGTH_BYTES + length;
       this.#needed = end - offset;
       if (end > bytes.length) break;
       frames.push(bytes.subarray(offset + LENGTH_BYTES, end));
@@ -46,12 +43,6 @@ export class FrameSplitter {
     this.#chunks = offset < bytes.length ? [bytes.subarray(offset)] : [];
     this.#length = bytes.length - offset;
     return frames;
-  }
-
-  #frameLength(bytes: Buffer, offset: number): number {
-    const length = bytes.readInt32BE(offset);
-    if (length >= 0 && length <= this.#largestFrame) return length;
-    throw new RangeError(strangerIn(bytes.subarray(offset)) ?? `a frame of ${length} bytes`);
   }
 }
 

@@ -15,7 +15,8 @@ export class JuteWriter {
   }
 
   bool(value: boolean): this {
-    return this.byte(value ? 1 : 0);
+    this.#length = this.#room(1).writeInt8(value ? 1 : 0, this.#length);
+    return this;
   }
 
   int(value: number): this {
@@ -79,15 +80,21 @@ export class JuteReader {
   }
 
   bool(): boolean {
-    return this.#bytes.readInt8(this.#advance(1)) !== 0;
+    const value = this.#bytes.readInt8(this.#offset);
+    this.#offset += 1;
+    return value !== 0;
   }
 
   int(): number {
-    return this.#bytes.readInt32BE(this.#advance(4));
+    const value = this.#bytes.readInt32BE(this.#offset);
+    this.#offset += 4;
+    return value;
   }
 
   long(): bigint {
-    return this.#bytes.readBigInt64BE(this.#advance(8));
+    const value = this.#bytes.readBigInt64BE(this.#offset);
+    this.#offset += 8;
+    return value;
   }
 
   buffer(): Buffer {
@@ -114,14 +121,9 @@ export class JuteReader {
 
   /** Advances by `length` bytes and returns the offset of the first. */
   #span(length: number): number {
-    const start = this.#advance(length);
-    if (length < 0 || start + length > this.#bytes.length) throw new RangeError(`a record ends within ${length} bytes`);
-    return start;
-  }
-
-  #advance(bytes: number): number {
     const start = this.#offset;
-    this.#offset += bytes;
+    if (length < 0 || start + length > this.#bytes.length) throw new RangeError(`a record ends within ${length} bytes`);
+    this.#offset += length;
     return start;
   }
 }

@@ -111,11 +111,6 @@ export function readStat(reader: JuteReader): Stat {
   };
 }
 
-/** Returns the first field of a stat, for callers that do not need the others. */
-export function readCzxid(reader: JuteReader): bigint {
-  return reader.long();
-}
-
 /** {int type; int state; ustring path} */
 export function readWatcherEvent(reader: JuteReader): { readonly type: number; readonly path: string } {
   const type = reader.int();

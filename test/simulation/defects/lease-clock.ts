@@ -200,7 +200,7 @@ const DEADLINE: readonly Defect[] = [
   {
     name: 'lease-begins-on-an-unproven-session',
     edits: [
-      { file: SESSION, replace: 'this.#clock.deadline - now() >= this.timeoutMs * FRESH_SHARE', by: 'true' },
+      { file: SESSION, replace: 'this.#clock.deadline - now() >= this.#clock.timeoutMs * FRESH_SHARE', by: 'true' },
       {
         file: 'service/acquisition-gate.js',
         replace: 'lease.isHeld() ? undefined : lease.signal.reason',

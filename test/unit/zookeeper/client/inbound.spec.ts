@@ -144,6 +144,20 @@ describe('inbound data', () => {
       expect(answers).toEqual([]);
     });
 
+    it.each([
+      [1, 'created'],
+      [2, 'deleted'],
+      [3, 'changed'],
+      [4, 'children'],
+      [-1, 'unknown'],
+      [0, 'unknown'],
+      [5, 'unknown'],
+    ] as const)('of type %i is %s', (type, what) => {
+      const fire = vi.spyOn(watches, 'fire');
+      receive(event(type, '/a'));
+      expect(fire.mock.calls).toEqual([['/a', what]]);
+    });
+
     it('does not move the last seen zxid back', () => {
       driver.zxid.writeBigInt64BE(9n);
       receive(event(2, '/a'));

@@ -66,9 +66,9 @@ async function sendTogether(...writes: GroupedWrite[]): Promise<void> {
 
 describe('the requests of one turn', () => {
   it('are sent at its end in one write: first creates and deletes, then the others', async () => {
-    outbox.add(list('/a'));
+    void outbox.add(list('/a'));
     void outbox.join(create('/a'));
-    outbox.add(list('/b'));
+    void outbox.add(list('/b'));
     void outbox.join(remove('/b/x'));
     expect(sent).toEqual([]);
     await turn();
@@ -81,22 +81,22 @@ describe('the requests of one turn', () => {
   });
 
   it('include those of callbacks of already settled promises', async () => {
-    outbox.add(list('/a'));
+    void outbox.add(list('/a'));
     void Promise.resolve().then(() => outbox.add(list('/b')));
     await turn();
     expect(sent.map((requests) => requests.length)).toEqual([2]);
   });
 
   it('are not sent again in the next turn', async () => {
-    outbox.add(list('/a'));
+    void outbox.add(list('/a'));
     await turn();
-    outbox.add(list('/b'));
+    void outbox.add(list('/b'));
     await turn();
     expect(sent.map((requests) => requests.length)).toEqual([1, 1]);
   });
 
   it('can be sent before its end, and only once', async () => {
-    outbox.add(list('/a'));
+    void outbox.add(list('/a'));
     outbox.flush();
     expect(sent).toHaveLength(1);
     await turn();
@@ -152,7 +152,7 @@ describe('the requests of one turn', () => {
 
   it('are shared where all callers may use one answer, and repeated in the next turn', async () => {
     const ask = vi.fn<() => Promise<string>>(async () => 'names');
-    outbox.add(list('/other'));
+    void outbox.add(list('/other'));
     const [one, same, other] = [outbox.shared('/a', ask), outbox.shared('/a', ask), outbox.shared('/b', ask)];
     expect(same).toBe(one);
     expect(other).not.toBe(one);
@@ -172,16 +172,16 @@ describe('a create with its directory', () => {
 
   it('is one transaction when it is alone, and its directory is known afterwards', async () => {
     const write = first('/a');
-    expect(outbox.knows('/a')).toBe(false);
+    expect(outbox.directories.knows('/a')).toBe(false);
     void outbox.join(write);
     outbox.flush();
     expect(asked()).toEqual([both('/a')]);
     answerMulti(last(), ++zxid);
     await expect(write.done.promise).resolves.toMatchObject({ czxid: zxid });
     await turn();
-    expect(outbox.knows('/a')).toBe(true);
-    outbox.forget('/a');
-    expect(outbox.knows('/a')).toBe(false);
+    expect(outbox.directories.knows('/a')).toBe(true);
+    outbox.directories.forget('/a');
+    expect(outbox.directories.knows('/a')).toBe(false);
   });
 
   it('shares a transaction with others of its kind, and not with those in known directories', async () => {
@@ -195,7 +195,7 @@ describe('a create with its directory', () => {
     await answerAll();
     const outcomes = await settled(writes);
     expect(outcomes.map(({ status }) => status)).toEqual(writes.map(() => 'fulfilled'));
-    expect(outbox.knows('/b')).toBe(true);
+    expect(outbox.directories.knows('/b')).toBe(true);
   });
 
   it('rejects with the path of the directory if that exists', async () => {

@@ -1,20 +1,6 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
-import { TableWatch, watchEventOf, WatchTable, WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
+import { TableWatch, WatchTable, WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
 import type { WatchEvent } from '../../../../lib/zookeeper/client/watch-table.js';
-
-describe('watchEventOf', () => {
-  it.each([
-    [1, 'created'],
-    [2, 'deleted'],
-    [3, 'changed'],
-    [4, 'children'],
-    [-1, 'unknown'],
-    [0, 'unknown'],
-    [5, 'unknown'],
-  ])('%i is %s', (type, event) => {
-    expect(watchEventOf(type)).toBe(event);
-  });
-});
 
 describe('the table of watches', () => {
   const watcher = () => ({ happened: vi.fn<(event: WatchEvent) => void>() });

@@ -27,7 +27,7 @@ afterEach(() => {
 });
 
 const track = (path: string, foundGone: () => void = () => {}, shared?: bigint) =>
-  nodes.track({ path, foundGone, czxid: shared ?? 1n, sharesItsName: shared !== undefined });
+  nodes.join({ path, foundGone, czxid: shared ?? 1n, sharesItsName: shared !== undefined });
 
 describe('a beat', () => {
   it('is a ping while the session owns nothing', async () => {
@@ -58,7 +58,7 @@ describe('a beat', () => {
     client.errors = [ErrorCode.ok, ErrorCode.noNode, ErrorCode.runtimeInconsistency];
     await heartbeat.beat();
     expect(told).toEqual(['/b']);
-    expect(nodes.take(5).map(({ member }) => member.path)).toEqual(['/a', '/c']);
+    expect(nodes.rotate(5).map(({ member }) => member.path)).toEqual(['/a', '/c']);
   });
 
   it.each([ErrorCode.noAuth, ErrorCode.runtimeInconsistency, ErrorCode.badVersion])(

@@ -7,9 +7,9 @@ describe('the znodes of a session', () => {
   const track = (...paths: string[]) =>
     paths.map((path) => {
       const own = node(path);
-      return { own, tracked: nodes.track(own) };
+      return { own, tracked: nodes.join(own) };
     });
-  const taken = (count: number) => nodes.take(count).map(({ member }) => member.path);
+  const taken = (count: number) => nodes.rotate(count).map(({ member }) => member.path);
 
   beforeEach(() => {
     nodes = new SessionNodes();
@@ -21,8 +21,8 @@ describe('the znodes of a session', () => {
 
   it('are returned as they were added', () => {
     const own = node('/a');
-    nodes.track(own);
-    expect(nodes.take(1)[0]?.member).toBe(own);
+    nodes.join(own);
+    expect(nodes.rotate(1)[0]?.member).toBe(own);
   });
 
   it('are taken in turn, so that each is checked when there are more than the limit', () => {
@@ -48,8 +48,8 @@ describe('the znodes of a session', () => {
 
   it('report a missing znode once, to its owner only', () => {
     const [first, second] = [node('/a'), node('/b')];
-    nodes.track(first);
-    nodes.track(second);
+    nodes.join(first);
+    nodes.join(second);
     const [place] = placesOf(nodes, 2);
     nodes.gone(place);
     nodes.gone(place);
@@ -60,7 +60,7 @@ describe('the znodes of a session', () => {
 
   it('do not notify a removed owner', () => {
     const own = node('/a');
-    const tracked = nodes.track(own);
+    const tracked = nodes.join(own);
     const [place] = placesOf(nodes, 1);
     tracked.leave();
     nodes.gone(place);
@@ -69,8 +69,8 @@ describe('the znodes of a session', () => {
 
   it('may share a path: each is notified and removed separately', () => {
     const [old, young] = [node('/single'), node('/single')];
-    const tracked = nodes.track(old);
-    nodes.track(young);
+    const tracked = nodes.join(old);
+    nodes.join(young);
     tracked.leave();
     const [place] = placesOf(nodes, 1);
     nodes.gone(place);
@@ -79,8 +79,8 @@ describe('the znodes of a session', () => {
   });
 });
 
-type NodePaths = ReturnType<SessionNodes['take']>;
+type NodePaths = ReturnType<SessionNodes['rotate']>;
 
 function placesOf(nodes: SessionNodes, count: number): [NodePaths[number], ...NodePaths] {
-  return nodes.take(count) as [NodePaths[number], ...NodePaths];
+  return nodes.rotate(count) as [NodePaths[number], ...NodePaths];
 }
