@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** The marks before the sequence number of a contender in a wait queue, as Curator writes them. */
-const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
+export const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
 
 /** The mark before the sequence number of a permit. */
 export const PERMIT_MARK = 'lease-';
@@ -93,11 +93,6 @@ const KINDS = {
   [CONTENDER_MARKS.latch]: 'latch',
 } as const;
 
-/** The mark in a contender's name, right before its number. */
-export function markOf(kind: ContenderKind): string {
-  return CONTENDER_MARKS[kind];
-}
-
 /** The name of a reader in the place of a writer. No contender that was created after the writer is before it. */
 export function readerInPlaceOf(writer: string): string {
   return `_c_${randomUUID()}-${CONTENDER_MARKS.read}${writer.slice(-PLACES)}`;
@@ -133,11 +128,6 @@ export function contenderNameId(keeps = false): string {
   return keeps ? `${id.slice(0, 14)}8${id.slice(15)}` : id;
 }
 
-/** Whether the name has an id that no other znode's name has. */
-export function hasOwnName(name: string): boolean {
-  return name.startsWith('_c_');
-}
-
 /** Whether the contender may hold a warm lease. It then leaves when another contender queues behind it. */
 export function mayBeIdle(name: string): boolean {
   return KEEPER.test(name);
@@ -162,20 +152,15 @@ function beginningAt<M extends string>(name: string, begin: number, marks: reado
   if (begin < 0) return undefined;
   for (const mark of marks) {
     if (!name.endsWith(mark, begin)) continue;
-    const number = numberAt(name, begin);
-    return number === undefined ? undefined : { mark, number, begin };
+    const isNegative = name.charCodeAt(begin) === MINUS;
+    if (!isNegative && name.length - begin > PLACES) return undefined;
+    let number = 0;
+    for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
+      const code = name.charCodeAt(at);
+      if (code < ZERO || code > NINE) return undefined;
+      number = number * 10 + code - ZERO;
+    }
+    return { mark, number: isNegative ? -number : number, begin };
   }
   return undefined;
-}
-
-function numberAt(name: string, begin: number): number | undefined {
-  const isNegative = name.charCodeAt(begin) === MINUS;
-  if (!isNegative && name.length - begin > PLACES) return undefined;
-  let number = 0;
-  for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
-    const code = name.charCodeAt(at);
-    if (code < ZERO || code > NINE) return undefined;
-    number = number * 10 + code - ZERO;
-  }
-  return isNegative ? -number : number;
 }

@@ -16,7 +16,7 @@ import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
-import { contenderNameId, markOf } from './contender-name.js';
+import { CONTENDER_MARKS, contenderNameId } from './contender-name.js';
 import { Contender } from './contender.js';
 import { missingParents, parentOp } from './create-node.js';
 import { NodeDeletedError } from './held-nodes.js';
@@ -64,7 +64,7 @@ export async function enterQueues(
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
-    const name = `_c_${contenderNameId()}-${markOf('lock')}`;
+    const name = `_c_${contenderNameId()}-${CONTENDER_MARKS.lock}`;
     // This create must not pass those that are held back.
     directories.forEach(({ path }) => createBatchingAt(session, path, 'lock')?.end());
     const created = createAll(session, directories, name, label);

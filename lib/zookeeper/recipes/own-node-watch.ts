@@ -21,7 +21,7 @@ const writtenHere = new WeakSet<Contender>();
 class OwnNodeWatch implements OwnWatch, Watcher {
   readonly #session: Session;
   readonly #contender: Contender;
-  #isSet = false;
+  isSet = false;
   #awaited: Deferred<void> | undefined;
   /** The path of the znode at the last request. */
   #path = '';
@@ -38,18 +38,14 @@ class OwnNodeWatch implements OwnWatch, Watcher {
     void this.#set();
   }
 
-  get isSet(): boolean {
-    return this.#isSet;
-  }
-
   get set(): Promise<void> {
-    return this.#isSet ? Promise.resolve() : (this.#awaited ??= deferred()).promise;
+    return this.isSet ? Promise.resolve() : (this.#awaited ??= deferred()).promise;
   }
 
   happened(event: WatchEvent): void {
     // The event of a contender that leaves is that of its own deletion.
     if (this.#contender.isLeaving) return;
-    this.#isSet = false;
+    this.isSet = false;
     if (event === 'deleted') return void this.#deleted();
     this.#unread = this.#path;
     this.#changed = event === 'changed' ? this.#path : undefined;
@@ -83,7 +79,7 @@ class OwnNodeWatch implements OwnWatch, Watcher {
   }
 
   #known(): void {
-    this.#isSet = true;
+    this.isSet = true;
     this.#awaited?.resolve();
     this.#awaited = undefined;
   }

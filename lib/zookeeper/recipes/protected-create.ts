@@ -15,7 +15,7 @@ import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
-import { contenderNameId, markOf } from './contender-name.js';
+import { CONTENDER_MARKS, contenderNameId } from './contender-name.js';
 import type { ContenderKind } from './contender-name.js';
 import { Contender } from './contender.js';
 import { createBelow, createFirst, createNodes } from './create-node.js';
@@ -73,7 +73,7 @@ export function enterQueue(
 ): Promise<Entry> {
   const nextAttempt = (): Attempt => {
     const id = contenderNameId(keeps);
-    const name = `_c_${id}-${markOf(kind)}`;
+    const name = `_c_${id}-${CONTENDER_MARKS[kind]}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data };
     const find = () => findByName(session, directory, name);
     return { nodes: [node], find, before: before && (() => before(id)), mayMakeDirectory: kind !== 'latch' };

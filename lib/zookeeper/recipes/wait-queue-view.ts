@@ -131,7 +131,7 @@ export class WaitQueueView {
    */
   predecessors({ parsed }: Member): ContenderName[] | undefined {
     const snapshot = this.#epoch === this.#session.epoch && this.#snapshot;
-    return snapshot && parsed && snapshot.has(parsed) ? snapshot.predecessors(parsed) : undefined;
+    return snapshot && parsed ? snapshot.predecessors(parsed) : undefined;
   }
 
   /** Lists the children. @throws NodeDeletedError when the contender is not among them, `signal.reason` */
