@@ -21,7 +21,7 @@ import { Contender } from './contender.js';
 import { missingParents, parentOp } from './create-node.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
-import { entryOf, findByName } from './protected-create.js';
+import { findByName } from './protected-create.js';
 import type { Entry } from './protected-create.js';
 import { acquireEntered, turnInQueue } from './wait-for-turn.js';
 import { createBatchingAt } from './wait-queue-view.js';
@@ -72,7 +72,13 @@ export async function enterQueues(
     const found = await created.catch((error: unknown) => findSetAgain(session, directories, name, error));
     if (!found) continue;
     const contenders = found.map((node) => new Contender(session, node));
-    return Promise.all(contenders.map((contender, place) => entryOf(contender, at(listed, place), begun)));
+    const entered = contenders.map(async (contender, place) => {
+      const names = await at(listed, place);
+      const tookMs = now() - begun;
+      if (names?.includes(contender.name)) contender.queue.saw(names);
+      return { contender, tookMs };
+    });
+    return Promise.all(entered);
   }
 }
 
