@@ -23,7 +23,7 @@ import { NodeDeletedError } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { findByName } from './protected-create.js';
 import type { Entry } from './protected-create.js';
-import { acquireEntered, turnInQueue } from './wait-for-turn.js';
+import { acquireEntered, QueueTurn } from './wait-for-turn.js';
 import { createBatchingAt } from './wait-queue-view.js';
 
 /** One of the locks of a set. */
@@ -43,7 +43,7 @@ export async function acquireMutexSet(
   const entering = enterQueues(session, directories, first.request);
   const acquire = (request: LockRequest, place: number) => {
     const entry = entering.then((entries) => at(entries, place));
-    return acquireEntered(session, at(directories, place), request, entry, turnInQueue(session, request.wait));
+    return acquireEntered(session, at(directories, place), request, entry, new QueueTurn(session, request.wait));
   };
   const requests = members.map(({ request }) => request);
   return grantAll(requests, acquire, () => new NodeDeletedError(first.directory.path));
