@@ -48,7 +48,13 @@ interface MarkedNumber<M extends string> {
  * because every new contender parses all names of its queue.
  */
 export function markedNumber<M extends string>(name: string, marks: readonly M[]): MarkedNumber<M> | undefined {
-  return beginningAt(name, name.length - PLACES, marks) ?? beginningAt(name, name.length - MOST_PLACES, marks);
+  for (let begin = name.length - PLACES; begin >= Math.max(0, name.length - MOST_PLACES); begin--) {
+    for (const mark of marks) {
+      const number = name.endsWith(mark, begin) ? numberAt(name, begin) : undefined;
+      if (number !== undefined) return { mark, number, begin };
+    }
+  }
+  return undefined;
 }
 
 /** The sequence number of an item of a queue, or `undefined` if the name is not an item's. */
@@ -148,19 +154,14 @@ function percentEncoded(ascii: number): string {
   return `%${ascii.toString(16).toUpperCase()}`;
 }
 
-function beginningAt<M extends string>(name: string, begin: number, marks: readonly M[]): MarkedNumber<M> | undefined {
-  if (begin < 0) return undefined;
-  for (const mark of marks) {
-    if (!name.endsWith(mark, begin)) continue;
-    const isNegative = name.charCodeAt(begin) === MINUS;
-    if (!isNegative && name.length - begin > PLACES) return undefined;
-    let number = 0;
-    for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
-      const code = name.charCodeAt(at);
-      if (code < ZERO || code > NINE) return undefined;
-      number = number * 10 + code - ZERO;
-    }
-    return { mark, number: isNegative ? -number : number, begin };
+function numberAt(name: string, begin: number): number | undefined {
+  const isNegative = name.charCodeAt(begin) === MINUS;
+  if (!isNegative && name.length - begin > PLACES) return undefined;
+  let number = 0;
+  for (let at = isNegative ? begin + 1 : begin; at < name.length; at++) {
+    const code = name.charCodeAt(at);
+    if (code < ZERO || code > NINE) return undefined;
+    number = number * 10 + code - ZERO;
   }
-  return undefined;
+  return isNegative ? -number : number;
 }

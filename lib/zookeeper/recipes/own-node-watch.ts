@@ -100,7 +100,9 @@ export function watchOwnNode(session: Session, contender: Contender, mayHaveChan
 export function watchOwnNodesSoon(session: Session, contenders: readonly Contender[]): Place<YoungLease> {
   const young = youngBySession.get(session) ?? new YoungLeases(session);
   youngBySession.set(session, young);
-  return young.add(contenders);
+  const place = young.join({ contenders, since: now() });
+  young.watchIn(SHORT_HOLD_MS);
+  return place;
 }
 
 /** Called before this process writes to the contender's znode: a change is no revocation then until it is read. */
@@ -130,22 +132,17 @@ interface YoungLease {
 }
 
 /** The leases of one session that are not watched yet. They share one timer. */
-class YoungLeases {
+class YoungLeases extends LinkedList<YoungLease> {
   readonly #session: Session;
-  readonly #leases = new LinkedList<YoungLease>();
   #isTimed = false;
 
   constructor(session: Session) {
+    super();
     this.#session = session;
   }
 
-  add(contenders: readonly Contender[]): Place<YoungLease> {
-    const place = this.#leases.join({ contenders, since: now() });
-    this.#time(SHORT_HOLD_MS);
-    return place;
-  }
-
-  #time(ms: number): void {
+  /** Watches those that are old enough after this time, unless a timer runs already. */
+  watchIn(ms: number): void {
     if (this.#isTimed) return;
     this.#isTimed = true;
     after(ms, () => {
@@ -155,10 +152,10 @@ class YoungLeases {
   }
 
   #watchOld(): void {
-    for (let lease = this.#leases.first; lease; lease = this.#leases.first) {
+    for (let lease = this.first; lease; lease = this.first) {
       const leftMs = lease.since + SHORT_HOLD_MS - now();
-      if (leftMs > 0) return this.#time(leftMs);
-      this.#leases.shift();
+      if (leftMs > 0) return this.watchIn(leftMs);
+      this.shift();
       lease.contenders.forEach((contender) => watchOwnNode(this.#session, contender, true));
     }
   }
