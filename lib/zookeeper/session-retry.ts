@@ -35,7 +35,7 @@ interface Failures {
  * deleted.
  * @throws `call.signal.reason`, LockUnavailableError, LockConfigurationError
  */
-export function inSession<S, T>(
+export async function inSession<S, T>(
   sessions: Sessions<S>,
   call: Call,
   ask: (session: S, signal: AbortSignal) => Promise<T>,
@@ -43,21 +43,14 @@ export function inSession<S, T>(
 ): Promise<T> {
   const { wait, signal = NEVER } = call;
   const name = nameOf(call);
-  if (wait) return attempts(sessions, name, signal, ask, failures);
-  return sessions.inTime((limit) => attempts(sessions, name, limit, ask, failures), signal, name);
-}
-
-async function attempts<S, T>(
-  sessions: Sessions<S>,
-  name: string,
-  limit: AbortSignal,
-  ask: (session: S, signal: AbortSignal) => Promise<T>,
-  failures: Failures,
-): Promise<T> {
+  if (!wait) {
+    const inLimit = (limit: AbortSignal) => inSession(sessions, { ...call, wait: true, signal: limit }, ask, failures);
+    return sessions.inTime(inLimit, signal, name);
+  }
   for (;;) {
-    const session = sessions.connected ?? (await sessions.session(limit, name));
+    const session = sessions.connected ?? (await sessions.session(signal, name));
     try {
-      return await ask(session, limit);
+      return await ask(session, signal);
     } catch (error) {
       if (!failures.canBeginAgain(error)) throw failures.explained(error, name);
     }

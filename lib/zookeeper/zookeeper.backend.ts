@@ -79,7 +79,7 @@ export class ZooKeeperBackend implements LockBackend {
   readonly #ending = new EndingCounters();
   readonly #failures = {
     canBeginAgain: (error: unknown) => {
-      if (error instanceof CounterEndingError) this.#ending.seen(error);
+      if (error instanceof CounterEndingError) this.#ending.set(error.directory, error);
       return error instanceof CounterEndingError || canBeginAgain(error);
     },
     explained: (error: unknown, key: string) => this.explain(explained(error, key)),
@@ -219,7 +219,7 @@ export class ZooKeeperBackend implements LockBackend {
   ): Promise<T | null> {
     const ask = (session: Session, signal: AbortSignal) => {
       const limited = signal === request.signal ? request : { ...request, signal };
-      if (this.#ending.isEmpty) return attempt(session, limited);
+      if (this.#ending.size === 0) return attempt(session, limited);
       const restarted = this.#ending.areRestarted(session, directories?.() ?? this.#directoriesOf(request), limited);
       return restarted.then((isRestarted) => (isRestarted ? attempt(session, limited) : null));
     };

@@ -14,8 +14,8 @@ const SWITCHES = {
   },
   'consecutive numbers': {
     file: 'zookeeper/recipes/shortcuts/sequence-fast-path.js',
-    replace: 'return this.#followed >=',
-    by: `return !${isOff('consecutive numbers')} && this.#followed >=`,
+    replace: 'this.isLikely = this.#followed >=',
+    by: `this.isLikely = !${isOff('consecutive numbers')} && this.#followed >=`,
   },
   'batched creates': {
     file: 'zookeeper/recipes/shortcuts/create-batching.js',

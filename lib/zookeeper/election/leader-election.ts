@@ -14,7 +14,7 @@ import type { CampaignRequest, Leader, Sighting, WonElection } from '../../contr
 import { fencingTokenOf } from '../../contract/granted-lease.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { enterQueue } from '../recipes/protected-create.js';
-import { acquireEntered, turnInQueue } from '../recipes/wait-for-turn.js';
+import { acquireEntered, QueueTurn } from '../recipes/wait-for-turn.js';
 import { WaitQueueSnapshot } from '../recipes/wait-queue-snapshot.js';
 import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -32,7 +32,7 @@ export async function campaignIn(
   const before = (id: string) => candidacy.announce(id);
   try {
     const entering = enterQueue(session, directory, 'latch', { signal, data: participantId(label), before });
-    const lease = await acquireEntered(session, directory, request, entering, turnInQueue(session, wait));
+    const lease = await acquireEntered(session, directory, request, entering, new QueueTurn(session, wait));
     if (lease) return candidacy.elected(lease);
     candidacy.withdraw();
     return null;

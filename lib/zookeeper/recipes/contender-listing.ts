@@ -131,7 +131,7 @@ function placed(contender: ContenderName, snapshot: WaitQueueSnapshot): Pick<Con
  * only a reader.
  */
 function isFirst(one: ContenderName, snapshot: WaitQueueSnapshot): boolean {
-  return snapshot.ahead(one, 2).every((other) => one.number === other.number && isWriterWhoReads(one, other));
+  return (snapshot.ahead(one, 2) ?? []).every((other) => one.number === other.number && isWriterWhoReads(one, other));
 }
 
 function isWriterWhoReads(one: ContenderName, other: ContenderName): boolean {

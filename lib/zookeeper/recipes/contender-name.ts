@@ -10,7 +10,7 @@
 import { randomUUID } from 'node:crypto';
 
 /** The marks before the sequence number of a contender in a wait queue, as Curator writes them. */
-const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
+export const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
 
 /** The mark before the sequence number of a permit. */
 export const PERMIT_MARK = 'lease-';
@@ -48,7 +48,13 @@ interface MarkedNumber<M extends string> {
  * because every new contender parses all names of its queue.
  */
 export function markedNumber<M extends string>(name: string, marks: readonly M[]): MarkedNumber<M> | undefined {
-  return beginningAt(name, name.length - PLACES, marks) ?? beginningAt(name, name.length - MOST_PLACES, marks);
+  for (let begin = name.length - PLACES; begin >= Math.max(0, name.length - MOST_PLACES); begin--) {
+    for (const mark of marks) {
+      const number = name.endsWith(mark, begin) ? numberAt(name, begin) : undefined;
+      if (number !== undefined) return { mark, number, begin };
+    }
+  }
+  return undefined;
 }
 
 /** The sequence number of an item of a queue, or `undefined` if the name is not an item's. */
@@ -93,11 +99,6 @@ const KINDS = {
   [CONTENDER_MARKS.latch]: 'latch',
 } as const;
 
-/** The mark in a contender's name, right before its number. */
-export function markOf(kind: ContenderKind): string {
-  return CONTENDER_MARKS[kind];
-}
-
 /** The name of a reader in the place of a writer. No contender that was created after the writer is before it. */
 export function readerInPlaceOf(writer: string): string {
   return `_c_${randomUUID()}-${CONTENDER_MARKS.read}${writer.slice(-PLACES)}`;
@@ -133,11 +134,6 @@ export function contenderNameId(keeps = false): string {
   return keeps ? `${id.slice(0, 14)}8${id.slice(15)}` : id;
 }
 
-/** Whether the name has an id that no other znode's name has. */
-export function hasOwnName(name: string): boolean {
-  return name.startsWith('_c_');
-}
-
 /** Whether the contender may hold a warm lease. It then leaves when another contender queues behind it. */
 export function mayBeIdle(name: string): boolean {
   return KEEPER.test(name);
@@ -156,16 +152,6 @@ export function excludes(other: ContenderName, me: ContenderName): boolean {
 
 function percentEncoded(ascii: number): string {
   return `%${ascii.toString(16).toUpperCase()}`;
-}
-
-function beginningAt<M extends string>(name: string, begin: number, marks: readonly M[]): MarkedNumber<M> | undefined {
-  if (begin < 0) return undefined;
-  for (const mark of marks) {
-    if (!name.endsWith(mark, begin)) continue;
-    const number = numberAt(name, begin);
-    return number === undefined ? undefined : { mark, number, begin };
-  }
-  return undefined;
 }
 
 function numberAt(name: string, begin: number): number | undefined {

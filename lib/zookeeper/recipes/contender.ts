@@ -5,12 +5,17 @@ import { isConnectionLoss, isKeeperError, SessionEndedError } from '../session/r
 import type { CreatedNode } from '../session/requests.js';
 import type { OwnNode } from '../session/heartbeat.js';
 import type { Session } from '../session/session.js';
-import { contenderNameOf, hasOwnName } from './contender-name.js';
+import { contenderNameOf } from './contender-name.js';
 import type { ContenderName } from './contender-name.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { LeaseNodes, NodesListener, OwnWatch } from './held-nodes.js';
 import { joinQueue, leaveQueue } from './wait-queue-view.js';
 import type { WaitQueueView } from './wait-queue-view.js';
+
+/** The fields that only the contender itself changes. */
+type Changing = {
+  -readonly [K in 'path' | 'name' | 'parsed' | 'czxid' | 'isGone' | 'isLeaving' | 'isExchanged']: Contender[K];
+};
 
 /** A place in a wait queue: one ephemeral znode, which is certain to be deleted in the end. */
 export class Contender implements LeaseNodes, OwnNode {
@@ -18,76 +23,53 @@ export class Contender implements LeaseNodes, OwnNode {
   readonly queue: WaitQueueView;
   /** The watch on its znode, once there is one. */
   watch: OwnWatch | undefined = undefined;
+  readonly path: string;
+  readonly name: string;
+  /** The kind and number in its name. `undefined` for a name that is not one of a wait queue. */
+  readonly parsed: ContenderName | undefined;
+  /** The creation zxid of its current znode. */
+  readonly czxid: bigint;
+  /** Whether the znode was found to be gone although this process did not delete it. */
+  readonly isGone: boolean = false;
+  /** Whether it has left the queue, or is about to. */
+  readonly isLeaving: boolean = false;
+  /** Whether it continues with another znode. */
+  readonly isExchanged: boolean = false;
   readonly #session: Session;
   #gone: AbortController | undefined;
-  #isGone = false;
   #isRevoked = false;
   #listener: NodesListener | undefined;
   #onLeft: (() => void) | undefined;
-  #path: string;
-  #name: string;
-  #parsed: ContenderName | undefined;
-  #czxid: bigint;
   /** Its place among the znodes that heartbeats check. */
   #tracked: Place<OwnNode>;
   #exchange: Promise<void> | undefined;
-  #isExchanged = false;
   #left: Promise<void> | undefined;
-  #isLeavingBy = false;
 
   constructor(session: Session, { path, czxid }: CreatedNode) {
     const slash = path.lastIndexOf('/');
-    this.#path = path;
-    this.#name = path.slice(slash + 1);
-    this.#parsed = contenderNameOf(this.#name);
-    this.#czxid = czxid;
+    this.path = path;
+    this.name = path.slice(slash + 1);
+    this.parsed = contenderNameOf(this.name);
+    this.czxid = czxid;
     this.#session = session;
     this.queue = joinQueue(session, path.slice(0, slash), this);
     this.#tracked = session.track(this);
-  }
-
-  get path(): string {
-    return this.#path;
   }
 
   get directory(): string {
     return this.queue.path;
   }
 
-  get name(): string {
-    return this.#name;
-  }
-
-  /** The kind and number in its name. `undefined` for a name that is not one of a wait queue. */
-  get parsed(): ContenderName | undefined {
-    return this.#parsed;
-  }
-
-  /** The creation zxid of its current znode. */
-  get czxid(): bigint {
-    return this.#czxid;
-  }
-
-  /** Whether it has left the queue, or is about to. */
-  get isLeaving(): boolean {
-    return this.#isLeavingBy || this.#left !== undefined;
-  }
-
-  /** Whether the znode was found to be gone although this process did not delete it. */
-  get isGone(): boolean {
-    return this.#isGone;
-  }
-
   /** Aborts with a `NodeDeletedError` when `isGone` becomes true. */
   get gone(): AbortSignal {
     this.#gone ??= new OwnAbortController();
-    if (this.#isGone) this.#gone.abort(new NodeDeletedError(this.path));
+    if (this.isGone) this.#gone.abort(new NodeDeletedError(this.path));
     return this.#gone.signal;
   }
 
   listen(listener: NodesListener | undefined): void {
     this.#listener = listener;
-    if (this.#isGone) listener?.gone(new NodeDeletedError(this.path));
+    if (this.isGone) listener?.gone(new NodeDeletedError(this.path));
     if (this.#isRevoked) listener?.revoked?.();
   }
 
@@ -105,8 +87,8 @@ export class Contender implements LeaseNodes, OwnNode {
 
   /** Called when another client has deleted the znode. */
   foundGone(): void {
-    if (this.#isGone) return;
-    this.#isGone = true;
+    if (this.isGone) return;
+    (this as Changing).isGone = true;
     const reason = new NodeDeletedError(this.path);
     this.#gone?.abort(reason);
     this.#listener?.gone(reason);
@@ -121,15 +103,10 @@ export class Contender implements LeaseNodes, OwnNode {
     return (this.#exchange ??= this.#goOnWith(exchange));
   }
 
-  /** Whether it continues with another znode. */
-  get isExchanged(): boolean {
-    return this.#isExchanged;
-  }
-
   /** Whether this path is still that of its znode. Waits for an exchange that is under way. */
   async isStillAt(path: string): Promise<boolean> {
     await this.#exchange;
-    return this.#path === path;
+    return this.path === path;
   }
 
   /**
@@ -138,8 +115,9 @@ export class Contender implements LeaseNodes, OwnNode {
    */
   leave(ms: number): Promise<void> {
     this.#tracked.leave();
+    (this as Changing).isLeaving = true;
     // A znode that was found to be gone may have been created again by another client, at the same path.
-    this.#left ??= this.#isGone ? Promise.resolve() : this.#depart();
+    this.#left ??= this.isGone ? Promise.resolve() : this.#delete();
     return settledWithin(this.#left, ms, this.#session.alarms);
   }
 
@@ -149,22 +127,21 @@ export class Contender implements LeaseNodes, OwnNode {
    */
   async leaveBy(deletion: () => Promise<void>): Promise<void> {
     this.#tracked.leave();
-    this.#isLeavingBy = true;
+    (this as Changing).isLeaving = true;
     try {
       await deletion();
       this.#left ??= Promise.resolve();
       leaveQueue(this.#session, this.queue.path, this, 'left');
     } catch (error) {
-      if (!this.#isGone && !this.#left) this.#tracked = this.#session.track(this);
+      (this as Changing).isLeaving = this.#left !== undefined;
+      if (!this.isGone && !this.#left) this.#tracked = this.#session.track(this);
       throw error;
-    } finally {
-      this.#isLeavingBy = false;
     }
   }
 
   /** Whether other clients create znodes at the same path, which must not be taken for this one. */
   get sharesItsName(): boolean {
-    return !hasOwnName(this.name);
+    return !this.name.startsWith('_c_');
   }
 
   async #goOnWith(exchange: () => Promise<CreatedNode>): Promise<void> {
@@ -174,70 +151,60 @@ export class Contender implements LeaseNodes, OwnNode {
       if (isKeeperError(error, 'noNode')) this.foundGone();
       return undefined;
     });
-    if (this.#isGone) return;
+    if (this.isGone) return;
     if (made) this.#moved(made);
     if (!this.isLeaving) this.#tracked = this.#session.track(this);
   }
 
   #moved({ path, czxid }: CreatedNode): void {
-    const from = this.#name;
-    this.#path = path;
-    this.#czxid = czxid;
-    this.#name = path.slice(this.directory.length + 1);
-    this.#parsed = contenderNameOf(this.#name);
-    this.#isExchanged = true;
+    const from = this.name;
+    const name = path.slice(this.directory.length + 1);
+    const changed = { path, czxid, name, parsed: contenderNameOf(name), isExchanged: true };
+    Object.assign(this, changed satisfies Partial<Changing>);
     this.queue.moved(this, from);
   }
 
-  #depart(): Promise<void> {
-    return this.#exchange ? this.#exchange.then(() => this.#delete()) : this.#delete();
-  }
-
   async #delete(): Promise<void> {
+    // Which znode is to be deleted is known after an exchange that is under way.
+    if (this.#exchange) await this.#exchange;
     this.queue.leaving(this);
-    const isGone = await deleteOwn(this.#session, { path: this.path, czxid: this.czxid });
-    if (!isGone) return this.queue.stays(this);
+    try {
+      await this.#session.requests.delete(this.path);
+    } catch (error) {
+      if (!(await deleteAgain(this.#session, this, error))) return this.queue.stays(this);
+    }
     leaveQueue(this.#session, this.queue.path, this, 'left');
     this.#onLeft?.();
   }
 }
 
 /**
- * Deletes a contender's znode for certain: retries through disconnections until the znode is gone or the session has
- * ended. Resolves to whether that is so; never rejects.
+ * Deletes a contender's znode for certain after a first attempt that has failed: retries through disconnections until
+ * the znode is gone or the session has ended. Resolves to whether that is so; never rejects.
  */
-async function deleteOwn(session: Session, node: CreatedNode): Promise<boolean> {
-  const attempt = deletionOf(session, node);
-  try {
-    // Usually the first attempt succeeds.
-    await attempt().catch((error: unknown) => {
-      if (isKeeperError(error, 'noNode')) throw error;
-      return session.surely(attempt);
-    });
-    return true;
-  } catch (error) {
-    if (isKeeperError(error, 'noNode') || error instanceof SessionEndedError) return true;
-    const why = String(error);
-    process.emitWarning(`${node.path} cannot be deleted; it blocks its queue until the session ends: ${why}`);
-    return false;
-  }
-}
-
-/**
- * Returns a function that makes one attempt per call. If the name is shared, an attempt after a lost reply first reads
- * whose znode it is.
- */
-function deletionOf(session: Session, node: CreatedNode): () => Promise<void> {
-  const { path } = node;
-  const sharesItsName = !hasOwnName(path.slice(path.lastIndexOf('/') + 1));
-  let mayBeAnothers = false;
-  return async () => {
-    if (mayBeAnothers && !(await isStillThere(session, node))) return;
+async function deleteAgain(
+  session: Session,
+  { path, czxid, sharesItsName }: OwnNode,
+  failure: unknown,
+): Promise<boolean> {
+  let mayBeAnothers = sharesItsName && isConnectionLoss(failure);
+  // If the name is shared, an attempt after a lost reply first reads whose znode it is.
+  const attempt = async () => {
+    if (mayBeAnothers && !(await isStillThere(session, { path, czxid }))) return;
     await session.requests.delete(path).catch((error: unknown) => {
       mayBeAnothers = sharesItsName && isConnectionLoss(error);
       throw error;
     });
   };
+  try {
+    if (!isKeeperError(failure, 'noNode')) await session.surely(attempt);
+    return true;
+  } catch (error) {
+    if (isKeeperError(error, 'noNode') || error instanceof SessionEndedError) return true;
+    const why = String(error);
+    process.emitWarning(`${path} cannot be deleted; it blocks its queue until the session ends: ${why}`);
+    return false;
+  }
 }
 
 async function isStillThere({ requests }: Session, { path, czxid }: CreatedNode): Promise<boolean> {

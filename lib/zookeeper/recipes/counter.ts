@@ -91,27 +91,20 @@ async function madeAt(session: Session, path: string, signal: AbortSignal): Prom
   return (await unlessMissing(read, undefined))?.stat.czxid ?? BEYOND;
 }
 
-/** The directories whose numbers were seen to be used up. Another attempt there would only use up one more number. */
-export class EndingCounters {
-  readonly #directories = new Map<string, CounterEndingError>();
-
-  get isEmpty(): boolean {
-    return this.#directories.size === 0;
-  }
-
-  seen(error: CounterEndingError): void {
-    this.#directories.set(error.directory, error);
-  }
-
+/**
+ * The directories whose numbers were seen to be used up, and the errors that said so. Another attempt there would only
+ * use up one more number.
+ */
+export class EndingCounters extends Map<string, CounterEndingError> {
   /**
    * Restarts the counters of those directories where that is due. `false`: not this time. @throws as `restartCounter`
    */
   async areRestarted(session: Session, directories: readonly string[], { wait, signal }: Asking): Promise<boolean> {
     for (const directory of directories) {
-      const ending = this.#directories.get(directory);
+      const ending = this.get(directory);
       if (!ending) continue;
       if (!(await restartCounter(session, ending, wait, signal))) return false;
-      this.#directories.delete(directory);
+      this.delete(directory);
     }
     return true;
   }

@@ -26,14 +26,8 @@ export interface NewNode {
 
 /** Creates one znode. @throws KeeperError; after a connection loss the znode may or may not exist */
 export async function createNode(requests: Requests, directory: LockDirectory, node: NewNode): Promise<CreatedNode> {
-  const path = `${directory.path}/${node.name}`;
-  try {
-    return await requests.create({ path, data: node.data, acl: directory.acl, mode: node.mode });
-  } catch (error) {
-    if (!isKeeperError(error, 'noNode')) throw error;
-    const { results, zxid } = await multiBelow(requests, directory, [nodeOp(directory, node)], 1);
-    return { path: results[0]?.path ?? '', czxid: zxid };
-  }
+  const [created] = (await createNodes(requests, directory, [node])) as readonly [CreatedNode];
+  return created;
 }
 
 /**
@@ -53,7 +47,7 @@ export async function createBelow(requests: Requests, directory: LockDirectory, 
 }
 
 /**
- * Creates several sequential znodes, all of them or none.
+ * Creates several sequential znodes, all of them or none, or one znode of any kind.
  * @throws KeeperError; after a connection loss the znodes may or may not exist
  */
 export async function createNodes(
@@ -61,10 +55,15 @@ export async function createNodes(
   directory: LockDirectory,
   nodes: readonly NewNode[],
 ): Promise<readonly CreatedNode[]> {
-  const [first] = nodes;
-  if (first && nodes.length === 1) return [await createNode(requests, directory, first)];
+  const { path, acl } = directory;
+  const one = nodes.length === 1 ? nodes[0] : undefined;
+  try {
+    if (one) return [await requests.create({ path: `${path}/${one.name}`, data: one.data, acl, mode: one.mode })];
+  } catch (error) {
+    if (!isKeeperError(error, 'noNode')) throw error;
+  }
   const ops = nodes.map((node) => nodeOp(directory, node));
-  const { results, zxid } = await multiBelow(requests, directory, ops);
+  const { results, zxid } = await multiBelow(requests, directory, ops, one ? 1 : 0);
   return results.map(({ path = '' }) => ({ path, czxid: zxid }));
 }
 

@@ -16,14 +16,14 @@ import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
-import { contenderNameId, markOf } from './contender-name.js';
+import { CONTENDER_MARKS, contenderNameId } from './contender-name.js';
 import { Contender } from './contender.js';
 import { missingParents, parentOp } from './create-node.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
-import { entryOf, findByName } from './protected-create.js';
+import { findByName } from './protected-create.js';
 import type { Entry } from './protected-create.js';
-import { acquireEntered, turnInQueue } from './wait-for-turn.js';
+import { acquireEntered, QueueTurn } from './wait-for-turn.js';
 import { createBatchingAt } from './wait-queue-view.js';
 
 /** One of the locks of a set. */
@@ -43,7 +43,7 @@ export async function acquireMutexSet(
   const entering = enterQueues(session, directories, first.request);
   const acquire = (request: LockRequest, place: number) => {
     const entry = entering.then((entries) => at(entries, place));
-    return acquireEntered(session, at(directories, place), request, entry, turnInQueue(session, request.wait));
+    return acquireEntered(session, at(directories, place), request, entry, new QueueTurn(session, request.wait));
   };
   const requests = members.map(({ request }) => request);
   return grantAll(requests, acquire, () => new NodeDeletedError(first.directory.path));
@@ -64,7 +64,7 @@ export async function enterQueues(
   for (;;) {
     if (!session.isConnected || signal.aborted) await session.whenConnected(signal);
     const begun = now();
-    const name = `_c_${contenderNameId()}-${markOf('lock')}`;
+    const name = `_c_${contenderNameId()}-${CONTENDER_MARKS.lock}`;
     // This create must not pass those that are held back.
     directories.forEach(({ path }) => createBatchingAt(session, path, 'lock')?.end());
     const created = createAll(session, directories, name, label);
@@ -72,7 +72,13 @@ export async function enterQueues(
     const found = await created.catch((error: unknown) => findSetAgain(session, directories, name, error));
     if (!found) continue;
     const contenders = found.map((node) => new Contender(session, node));
-    return Promise.all(contenders.map((contender, place) => entryOf(contender, at(listed, place), begun)));
+    const entered = contenders.map(async (contender, place) => {
+      const names = await at(listed, place);
+      const tookMs = now() - begun;
+      if (names?.includes(contender.name)) contender.queue.saw(names);
+      return { contender, tookMs };
+    });
+    return Promise.all(entered);
   }
 }
 

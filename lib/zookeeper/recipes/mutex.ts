@@ -11,7 +11,7 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { acquireEntered, turnIfFirst, turnInQueue } from './wait-for-turn.js';
+import { acquireEntered, turnIfFirst, QueueTurn } from './wait-for-turn.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterQueue } from './protected-create.js';
 import { sequenceFastPathIn } from './shortcuts/sequence-fast-path.js';
@@ -23,6 +23,6 @@ export function acquireMutex(
 ): Promise<GrantedLease | null> {
   const fastPath = sequenceFastPathIn(session, directory.path).enter();
   const entering = enterQueue(session, directory, 'lock', request, fastPath);
-  const turn = request.line === 'none' ? turnIfFirst() : turnInQueue(session, request.wait);
+  const turn = request.line === 'none' ? turnIfFirst() : new QueueTurn(session, request.wait);
   return acquireEntered(session, directory, request, entering, turn);
 }

@@ -21,7 +21,7 @@ const writtenHere = new WeakSet<Contender>();
 class OwnNodeWatch implements OwnWatch, Watcher {
   readonly #session: Session;
   readonly #contender: Contender;
-  #isSet = false;
+  isSet = false;
   #awaited: Deferred<void> | undefined;
   /** The path of the znode at the last request. */
   #path = '';
@@ -38,18 +38,14 @@ class OwnNodeWatch implements OwnWatch, Watcher {
     void this.#set();
   }
 
-  get isSet(): boolean {
-    return this.#isSet;
-  }
-
   get set(): Promise<void> {
-    return this.#isSet ? Promise.resolve() : (this.#awaited ??= deferred()).promise;
+    return this.isSet ? Promise.resolve() : (this.#awaited ??= deferred()).promise;
   }
 
   happened(event: WatchEvent): void {
     // The event of a contender that leaves is that of its own deletion.
     if (this.#contender.isLeaving) return;
-    this.#isSet = false;
+    this.isSet = false;
     if (event === 'deleted') return void this.#deleted();
     this.#unread = this.#path;
     this.#changed = event === 'changed' ? this.#path : undefined;
@@ -83,7 +79,7 @@ class OwnNodeWatch implements OwnWatch, Watcher {
   }
 
   #known(): void {
-    this.#isSet = true;
+    this.isSet = true;
     this.#awaited?.resolve();
     this.#awaited = undefined;
   }
@@ -104,7 +100,9 @@ export function watchOwnNode(session: Session, contender: Contender, mayHaveChan
 export function watchOwnNodesSoon(session: Session, contenders: readonly Contender[]): Place<YoungLease> {
   const young = youngBySession.get(session) ?? new YoungLeases(session);
   youngBySession.set(session, young);
-  return young.add(contenders);
+  const place = young.join({ contenders, since: now() });
+  young.watchIn(SHORT_HOLD_MS);
+  return place;
 }
 
 /** Called before this process writes to the contender's znode: a change is no revocation then until it is read. */
@@ -134,22 +132,17 @@ interface YoungLease {
 }
 
 /** The leases of one session that are not watched yet. They share one timer. */
-class YoungLeases {
+class YoungLeases extends LinkedList<YoungLease> {
   readonly #session: Session;
-  readonly #leases = new LinkedList<YoungLease>();
   #isTimed = false;
 
   constructor(session: Session) {
+    super();
     this.#session = session;
   }
 
-  add(contenders: readonly Contender[]): Place<YoungLease> {
-    const place = this.#leases.join({ contenders, since: now() });
-    this.#time(SHORT_HOLD_MS);
-    return place;
-  }
-
-  #time(ms: number): void {
+  /** Watches those that are old enough after this time, unless a timer runs already. */
+  watchIn(ms: number): void {
     if (this.#isTimed) return;
     this.#isTimed = true;
     after(ms, () => {
@@ -159,10 +152,10 @@ class YoungLeases {
   }
 
   #watchOld(): void {
-    for (let lease = this.#leases.first; lease; lease = this.#leases.first) {
+    for (let lease = this.first; lease; lease = this.first) {
       const leftMs = lease.since + SHORT_HOLD_MS - now();
-      if (leftMs > 0) return this.#time(leftMs);
-      this.#leases.shift();
+      if (leftMs > 0) return this.watchIn(leftMs);
+      this.shift();
       lease.contenders.forEach((contender) => watchOwnNode(this.#session, contender, true));
     }
   }

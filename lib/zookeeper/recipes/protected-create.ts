@@ -15,7 +15,7 @@ import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
 import { contenderData } from './contender-data.js';
-import { contenderNameId, markOf } from './contender-name.js';
+import { CONTENDER_MARKS, contenderNameId } from './contender-name.js';
 import type { ContenderKind } from './contender-name.js';
 import { Contender } from './contender.js';
 import { createBelow, createFirst, createNodes } from './create-node.js';
@@ -73,18 +73,20 @@ export function enterQueue(
 ): Promise<Entry> {
   const nextAttempt = (): Attempt => {
     const id = contenderNameId(keeps);
-    const name = `_c_${id}-${markOf(kind)}`;
+    const name = `_c_${id}-${CONTENDER_MARKS[kind]}`;
     const node = { name, mode: CreateMode.ephemeralSequential, data };
     const find = () => findByName(session, directory, name);
     return { nodes: [node], find, before: before && (() => before(id)), mayMakeDirectory: kind !== 'latch' };
   };
-  const send = () => enterOne(session, directory, signal, nextAttempt, fastPath);
   const { path, createDelayMs = 0 } = directory;
   const delay = createBatchingAt(session, path, kind);
-  if (wait && createDelayMs > 0 && delay?.isWorthIt) return delay.hold(createDelayMs, [signal, session.signal], send);
+  if (wait && createDelayMs > 0 && delay?.isWorthIt)
+    return delay.hold(createDelayMs, [signal, session.signal], () =>
+      enterOne(session, directory, signal, nextAttempt, fastPath),
+    );
   // This create must not pass those that are held back.
   delay?.end();
-  return send();
+  return enterOne(session, directory, signal, nextAttempt, fastPath);
 }
 
 /** Creates `count` znodes, all of them or none. Their data has the `id`. Rejects as `enterQueue` does. */
@@ -123,22 +125,13 @@ async function enterOne(
   const [contender] = contenders as readonly [Contender];
   const isAlone = fastPath?.entered(contender.parsed?.number ?? NaN) ?? false;
   const names = isAlone ? [contender.name] : await listed;
-  const entry = listedEntry(contender, names, begun);
-  return fastPath && contender.queue.isOfOne && names?.includes(contender.name) ? { ...entry, fastPath } : entry;
+  const tookMs = now() - begun;
+  if (!names?.includes(contender.name)) return { contender, tookMs };
+  contender.queue.saw(names);
+  return { contender, tookMs, fastPath: fastPath && contender.queue.isOfOne ? fastPath : undefined };
 }
 
 type Listed = Promise<readonly string[] | undefined> | readonly string[] | undefined;
-
-/** @param listed the list that was requested right behind the create */
-export async function entryOf(contender: Contender, listed: Listed, begun: number): Promise<Entry> {
-  return listedEntry(contender, await listed, begun);
-}
-
-function listedEntry(contender: Contender, names: readonly string[] | undefined, begun: number): Entry {
-  const tookMs = now() - begun;
-  if (names?.includes(contender.name)) contender.queue.saw(names);
-  return { contender, tookMs };
-}
 
 /** The created contenders, and the list that was requested right behind the create. */
 interface Made {
@@ -165,7 +158,11 @@ async function enter(
     const begun = now();
     const attempt = nextAttempt();
     if (attempt.before) await attempt.before();
-    const created = createAndList(session, directory, attempt, fastPath);
+    const [node] = attempt.nodes;
+    const created =
+      attempt.mayMakeDirectory && node && keyDirectoriesOf(session).mayBeNew(directory.path)
+        ? createInNew(session, directory, node)
+        : withList(session, directory, createNodes(session.requests, directory, attempt.nodes), fastPath?.needsNoList);
     const { nodes, listed } = await created.catch(async (error: unknown) => ({
       nodes: await findAgain(session, directory, attempt.find, error),
       listed: undefined,
@@ -175,18 +172,6 @@ async function enter(
     // Only some exist: the others were deleted externally, so these are useless.
     await Promise.all(contenders.map((contender) => contender.leave(0)));
   }
-}
-
-function createAndList(
-  session: Session,
-  directory: LockDirectory,
-  { nodes, mayMakeDirectory = false }: Attempt,
-  fastPath: FastPathEntry | undefined,
-): Promise<CreatedAndListed> {
-  const [node] = nodes;
-  return mayMakeDirectory && node && keyDirectoriesOf(session).mayBeNew(directory.path)
-    ? createInNew(session, directory, node)
-    : withList(session, directory, createNodes(session.requests, directory, nodes), fastPath?.needsNoList);
 }
 
 /** Creates the znode with its directory. Where there is a directory already, the znode is created in it. */

@@ -10,7 +10,7 @@
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import type { Session } from '../session/session.js';
-import { acquireEntered, turnInQueue } from './wait-for-turn.js';
+import { acquireEntered, QueueTurn } from './wait-for-turn.js';
 import type { LockDirectory } from './lock-directory.js';
 import { enterQueue } from './protected-create.js';
 import { sequenceFastPathIn } from './shortcuts/sequence-fast-path.js';
@@ -23,5 +23,5 @@ export function acquireReadWrite(
 ): Promise<GrantedLease | null> {
   const fastPath = kind === 'write' ? sequenceFastPathIn(session, directory.path).enter() : undefined;
   const entering = enterQueue(session, directory, kind, request, fastPath);
-  return acquireEntered(session, directory, request, entering, turnInQueue(session, request.wait));
+  return acquireEntered(session, directory, request, entering, new QueueTurn(session, request.wait));
 }

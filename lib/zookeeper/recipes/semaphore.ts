@@ -31,7 +31,7 @@ import type { LockDirectory } from './lock-directory.js';
 import type { PermitCount, WatchedCount } from './permit-count.js';
 import { countPermits, GATE, permitNumber, PERMITS } from './permit-view.js';
 import { enterQueue, enterTogether } from './protected-create.js';
-import { atTurn, LEAVING_MS, turnInQueue } from './wait-for-turn.js';
+import { atTurn, LEAVING_MS, QueueTurn } from './wait-for-turn.js';
 import type { Turn, WaitLimit } from './wait-for-turn.js';
 import { grantPermits } from './zookeeper-lease.js';
 
@@ -73,7 +73,7 @@ async function passGate(session: Session, directory: LockDirectory, request: Loc
   const { label, wait } = request;
   const first = await limited(wait ? Infinity : PASSING_MS, request.signal, (signal) => {
     const entering = enterQueue(session, gate, 'lock', { label, signal });
-    const turn = turnInQueue(session, true);
+    const turn = new QueueTurn(session, true);
     return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, ({ contender }) => contender);
   });
   return first ?? null;

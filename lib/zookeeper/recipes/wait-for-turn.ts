@@ -9,7 +9,6 @@ import type { Session } from '../session/session.js';
 import { mayBeIdle } from './contender-name.js';
 import type { ContenderName } from './contender-name.js';
 import { CounterEndingError, isNearTheEnd } from './counter.js';
-import type { Contender } from './contender.js';
 import type { LeaseNodes, NodesListener, OwnWatch } from './held-nodes.js';
 import type { LockDirectory } from './lock-directory.js';
 import { watchOwnNode } from './own-node-watch.js';
@@ -83,32 +82,29 @@ export async function atTurn<E extends Entered, T>(
     // No `await` between this check and `hold`: a lease that is lost before it begins would be lost without notice.
     while (contender.isGone || !session.isProven || !turn.isNow(entry)) {
       limit.dependOn(contender);
-      limit.throwIfOver();
       // An event may have been buffered while this process was paused. Nothing reports that, so the session must be
       // proven before the lease begins.
       const change = session.isProven ? turn.change(entry, limit) : limit.race(session.proven(signal));
       if (!change) {
-        end(turn, limit);
+        turn.end();
+        limit.end();
         await contender.leave(releaseTimeoutMs);
         return null;
       }
       await change;
     }
     signal.throwIfAborted();
-    end(turn, limit);
+    turn.end();
+    limit.end();
     return hold(entry);
   } catch (error) {
-    end(turn, limit);
+    turn.end();
+    limit.end();
     // When the caller gives up during the create, the contender leaves the queue as soon as it exists.
     const left = contender?.leave(LEAVING_MS) ?? entering.then((entry) => entry.contender.leave(LEAVING_MS));
     await settledWithin(left, LEAVING_MS);
     throw error;
   }
-}
-
-function end(turn: Pick<Turn, 'end'>, limit: WaitLimit): void {
-  turn.end();
-  limit.end();
 }
 
 /**
@@ -132,23 +128,24 @@ export class WaitLimit implements AbortListener, NodesListener {
     this.#caller = listenTo(signal, this);
   }
 
-  /** From now on, the end of the session and the deletion of the znodes end the wait. A second call has no effect. */
+  /**
+   * From now on, the end of the session and the deletion of the znodes end the wait. Later calls only check it.
+   * @throws the reason why the wait is over
+   */
   dependOn(nodes: LeaseNodes): void {
-    if (this.#nodes) return;
-    this.#nodes = nodes;
-    this.#sessionEnd = listenTo(this.#session.signal, this);
-    nodes.listen(this);
-  }
-
-  /** @throws the reason why the wait is over */
-  throwIfOver(): void {
+    if (!this.#nodes) {
+      this.#nodes = nodes;
+      this.#sessionEnd = listenTo(this.#session.signal, this);
+      nodes.listen(this);
+    }
     if (this.#over) throw this.#over.reason;
   }
 
   /** Settles as the promise does, or rejects when the wait is over. Only the last call takes effect. */
   race<T>(promise: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#onOver(reject);
+      this.#reject = reject;
+      if (this.#over) reject(this.#over.reason);
       promise.then(resolve, reject);
     });
   }
@@ -157,7 +154,8 @@ export class WaitLimit implements AbortListener, NodesListener {
   next(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#resolve = resolve;
-      this.#onOver(reject);
+      this.#reject = reject;
+      if (this.#over) reject(this.#over.reason);
     });
   }
 
@@ -187,24 +185,11 @@ export class WaitLimit implements AbortListener, NodesListener {
     this.#sessionEnd?.leave();
     this.#nodes?.listen(undefined);
   }
-
-  #onOver(reject: (reason: unknown) => void): void {
-    this.#reject = reject;
-    if (this.#over) reject(this.#over.reason);
-  }
 }
 
 const LONGEST_GRACE_MS = 500;
 
 type QueuedContender = Pick<Entry, 'contender' | 'tookMs'>;
-
-/**
- * The turn of a contender in a wait queue. All recipes with a wait queue share it.
- * @param wait `false`: the contender has its turn at once or not at all
- */
-export function turnInQueue(session: Session, wait: boolean): Turn {
-  return new QueueTurn(session, wait);
-}
 
 /**
  * The turn of a contender that never waits, not even for a predecessor that leaves at once. It is first or has no turn.
@@ -213,7 +198,7 @@ export function turnIfFirst(): Turn {
   return {
     isNow: isFirst,
     change({ contender }, limit) {
-      mustHaveValidNumber(contender);
+      if (isNearTheEnd(contender.parsed?.number)) throw new CounterEndingError(contender);
       const { queue } = contender;
       return queue.predecessors(contender) ? undefined : queue.look(contender, limit.signal);
     },
@@ -224,10 +209,6 @@ export function turnIfFirst(): Turn {
 /** Whether it is known that no contender is ahead, and numbers tell the order. */
 function isFirst({ contender }: QueuedContender): boolean {
   return contender.queue.predecessors(contender)?.length === 0 && !isNearTheEnd(contender.parsed?.number);
-}
-
-function mustHaveValidNumber(contender: Contender): void {
-  if (isNearTheEnd(contender.parsed?.number)) throw new CounterEndingError(contender);
 }
 
 /** Whether there is only one predecessor, and that one may hold a warm lease, which it releases at once. */
@@ -251,12 +232,13 @@ interface Watched {
 const NONE: readonly Watched[] = [];
 
 /**
+ * The turn of a contender in a wait queue. All recipes with a wait queue share it.
  * The contender finds out its predecessors, watches the nearest, and finds out again after each event.
  * While the nearest still exists, the second is watched as well (look-ahead). When the second is deleted, the contender
  * finds out which others are deleted too. Nothing is left to ask when the nearest is deleted, so the turn comes with
  * that event itself.
  */
-class QueueTurn implements Turn, DeletionListener {
+export class QueueTurn implements Turn, DeletionListener {
   readonly #session: Session;
   readonly #wait: boolean;
   /** The nearest predecessors, two at most. */
@@ -268,6 +250,7 @@ class QueueTurn implements Turn, DeletionListener {
   /** The end of the time for which a request that does not wait lets a predecessor leave. */
   #graceEnd: number | undefined;
 
+  /** @param wait `false`: the contender has its turn at once or not at all */
   constructor(session: Session, wait: boolean) {
     this.#session = session;
     this.#wait = wait;
@@ -285,7 +268,7 @@ class QueueTurn implements Turn, DeletionListener {
   change(place: QueuedContender, limit: WaitLimit): Promise<unknown> | undefined {
     const { contender } = place;
     const { queue } = contender;
-    mustHaveValidNumber(contender);
+    if (isNearTheEnd(contender.parsed?.number)) throw new CounterEndingError(contender);
     const nearest = queue.predecessors(contender);
     if (!nearest) return queue.look(contender, limit.signal);
     if (nearest.length === 0) return this.#own && limit.race(this.#own.set);

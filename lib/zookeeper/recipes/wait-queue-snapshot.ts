@@ -7,7 +7,8 @@ import type { QueueKind, ContenderName } from './contender-name.js';
  * when all before it are deleted.
  */
 export class WaitQueueSnapshot {
-  readonly #inOrder: readonly ContenderName[];
+  /** The contenders that were listed. */
+  readonly inOrder: readonly ContenderName[];
   /** Whether the numbers alone are an order: each occurs once, and none is beyond the end of the counter. */
   readonly #isStrict: boolean;
   /** 1 at the index of each contender that is deleted. */
@@ -17,36 +18,30 @@ export class WaitQueueSnapshot {
 
   constructor(names: readonly string[], line: QueueKind = 'locks') {
     const contenders = contenderNamesIn(line, names);
-    this.#inOrder = contenders.length > 1 ? contenders.sort(compareContenderNames) : contenders;
-    this.#isStrict = isStrictOrder(this.#inOrder);
+    this.inOrder = contenders.length > 1 ? contenders.sort(compareContenderNames) : contenders;
+    this.#isStrict = isStrictOrder(this.inOrder);
     this.#left = new Uint8Array(contenders.length);
-  }
-
-  /** The contenders that were listed. */
-  get inOrder(): readonly ContenderName[] {
-    return this.#inOrder;
-  }
-
-  has(one: ContenderName): boolean {
-    const place = this.#placeOf(one);
-    return place >= 0 && !this.#hasLeft(place);
   }
 
   left(one: ContenderName): void {
     const place = this.#placeOf(one);
     if (place < 0) return;
     this.#left[place] = 1;
-    while (this.#hasLeft(this.#first)) this.#first++;
+    while (this.#left[this.#first] === 1) this.#first++;
   }
 
-  /** Up to `most` contenders before `me` that exclude it and are not deleted, nearest first. */
-  ahead(me: ContenderName, most: number): ContenderName[] {
+  /**
+   * Up to `most` contenders before `me` that exclude it and are not deleted, nearest first. `undefined` when `me` was
+   * not listed, or is deleted.
+   */
+  ahead(me: ContenderName, most: number): ContenderName[] | undefined {
     const place = this.#placeOf(me);
+    if (place < 0 || this.#left[place] === 1) return undefined;
+    const last = this.#isStrict ? place : this.#lastNotBehind(place, me);
     const found: ContenderName[] = [];
-    if (place < 0) return found;
-    for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {
-      const other = this.#inOrder[at];
-      if (other && at !== place && !this.#hasLeft(at) && excludes(other, me)) found.push(other);
+    for (let at = last; at >= this.#first && found.length < most; at--) {
+      const other = this.inOrder[at];
+      if (other && at !== place && this.#left[at] !== 1 && excludes(other, me)) found.push(other);
     }
     return found;
   }
@@ -54,24 +49,20 @@ export class WaitQueueSnapshot {
   /**
    * The contenders that `me` is to watch, nearest first. The first is the nearest before it that excludes it. Where
    * each waits for the one before, the next one follows (look-ahead). Readers are deleted in any order, and many at
-   * once: of them only the nearest is of use.
+   * once: of them only the nearest is of use. `undefined` when `me` was not listed, or is deleted.
    */
-  predecessors(me: ContenderName): ContenderName[] {
+  predecessors(me: ContenderName): ContenderName[] | undefined {
     const ahead = this.ahead(me, 2);
-    const isChain = me.kind !== 'read' && ahead.every(({ kind }) => kind !== 'read');
-    return isChain ? ahead : ahead.slice(0, 1);
+    const isChain = me.kind !== 'read' && ahead?.every(({ kind }) => kind !== 'read');
+    return isChain ? ahead : ahead?.slice(0, 1);
   }
 
   /** Whether any contender behind `me` has to wait for it. */
   isAwaited(me: ContenderName): boolean {
     return (
       this.#placeOf(me) >= 0 &&
-      this.#inOrder.some((other) => compareContenderNames(me, other) < 0 && excludes(me, other))
+      this.inOrder.some((other) => compareContenderNames(me, other) < 0 && excludes(me, other))
     );
-  }
-
-  #hasLeft(place: number): boolean {
-    return this.#left[place] === 1;
   }
 
   /**
@@ -79,24 +70,24 @@ export class WaitQueueSnapshot {
    * every list.
    */
   #placeOf(me: ContenderName): number {
-    let [from, to] = [0, this.#inOrder.length];
+    let [from, to] = [0, this.inOrder.length];
     while (from < to) {
       const middle = (from + to) >>> 1;
-      const other = this.#inOrder[middle];
+      const other = this.inOrder[middle];
       if (other && compareContenderNames(other, me) < 0) from = middle + 1;
       else to = middle;
     }
-    if (this.#inOrder[from]?.name === me.name) return from;
-    return this.#isStrict ? -1 : this.#inOrder.findIndex(({ name }) => name === me.name);
+    if (this.inOrder[from]?.name === me.name) return from;
+    return this.#isStrict ? -1 : this.inOrder.findIndex(({ name }) => name === me.name);
   }
 
   // Equal numbers say nothing about the order: each takes the other to be before it, and neither is first.
   #lastNotBehind(place: number, me: ContenderName): number {
     let last = place;
     for (
-      let next = this.#inOrder[last + 1];
+      let next = this.inOrder[last + 1];
       next && compareContenderNames(next, me) === 0;
-      next = this.#inOrder[last + 1]
+      next = this.inOrder[last + 1]
     ) {
       last++;
     }

@@ -61,11 +61,6 @@ export class WaitQueueView {
     this.#budget = budget;
   }
 
-  /** Whether this session has no contender in the queue. */
-  get isEmpty(): boolean {
-    return this.#own.size === 0;
-  }
-
   /** Adds a contender of this session. */
   joined(contender: Member): void {
     this.#own.set(contender.name, contender);
@@ -93,20 +88,25 @@ export class WaitQueueView {
     this.createBatching.leaving(contender.name);
   }
 
-  /** Called when the contender was deleted, or was found to be gone. Then another znode may be at the same path. */
-  parted(contender: Member, how: 'left' | 'unknown'): void {
-    if (this.#own.get(contender.name) !== contender) return;
-    this.#gone(contender, how);
-    this.#own.delete(contender.name);
-    this.#leaving.delete(contender.name);
-    this.createBatching.leaving(contender.name);
+  /**
+   * Called when the contender was deleted, or was found to be gone. Then another znode may be at the same path. Returns
+   * whether this session has no contender left in the queue.
+   */
+  parted(contender: Member, how: 'left' | 'unknown'): boolean {
+    if (this.#own.get(contender.name) === contender) {
+      this.#gone(contender, how);
+      this.#own.delete(contender.name);
+      this.#leaving.delete(contender.name);
+      this.createBatching.leaving(contender.name);
+    }
+    return this.#own.size === 0;
   }
 
   /** Called when a contender of this session continues with another znode, which is in no listing yet. */
   moved(contender: Member, from: string): void {
     this.joined(contender);
     this.#forget();
-    this.#deletionWatches.get(from)?.over('left');
+    this.#deletionWatches.get(from)?.end('left');
     this.#own.delete(from);
     this.createBatching.leaving(from);
   }
@@ -131,7 +131,7 @@ export class WaitQueueView {
    */
   predecessors({ parsed }: Member): ContenderName[] | undefined {
     const snapshot = this.#epoch === this.#session.epoch && this.#snapshot;
-    return snapshot && parsed && snapshot.has(parsed) ? snapshot.predecessors(parsed) : undefined;
+    return snapshot && parsed ? snapshot.predecessors(parsed) : undefined;
   }
 
   /** Lists the children. @throws NodeDeletedError when the contender is not among them, `signal.reason` */
@@ -164,15 +164,12 @@ export class WaitQueueView {
    * unless it leaves its place before.
    */
   attend(one: ContenderName, listener: DeletionListener): Place<DeletionListener> {
-    return (this.#deletionWatches.get(one.name) ?? this.#deletionWatchOf(one)).join(listener);
-  }
-
-  #deletionWatchOf(one: ContenderName): DeletionWatch {
-    const isOwn = this.#own.has(one.name);
-    const deletionWatch = new DeletionWatch(this.#session, this, one, isOwn);
+    const known = this.#deletionWatches.get(one.name);
+    if (known) return known.join(listener);
+    const deletionWatch = new DeletionWatch(this.#session, this, one, this.#own.has(one.name));
     this.#deletionWatches.set(one.name, deletionWatch);
-    if (!isOwn) deletionWatch.watch();
-    return deletionWatch;
+    if (!deletionWatch.isOwn) deletionWatch.watch();
+    return deletionWatch.join(listener);
   }
 
   /** @internal Called when a deletion watch has ended. */
@@ -188,7 +185,7 @@ export class WaitQueueView {
   #gone({ name, parsed }: Member, how: 'left' | 'unknown'): void {
     if (how === 'unknown') this.#forget();
     else if (parsed) this.#snapshot?.left(parsed);
-    this.#deletionWatches.get(name)?.over(how);
+    this.#deletionWatches.get(name)?.end(how);
   }
 
   /** A contender of another session is deleted. */
@@ -242,8 +239,7 @@ export function leaveQueue(session: Session, path: string, contender: Member, ho
   const kind = queueOf(contender.parsed?.kind);
   const queues = queuesBySession.get(session)?.[kind];
   const queue = queues?.get(path);
-  queue?.parted(contender, how);
-  if (!queue?.isEmpty) return;
+  if (!queue?.parted(contender, how)) return;
   queues?.delete(path);
   // Directories of elections stay: processes that look for the leader watch them.
   if (kind === 'locks') keyDirectoriesOf(session).leave(path);
@@ -289,20 +285,28 @@ class DeletionWatch extends LinkedList<DeletionListener> implements Watcher {
 
   override remove(...[link]: Parameters<LinkedList<DeletionListener>['remove']>): void {
     super.remove(link);
-    if (this.size === 0) this.#end('let go');
+    if (this.size === 0) this.end('let go');
   }
 
   /** Sets the watch at the servers. */
   watch(): void {
     this.#session.requests.watch(`${this.#queue.path}/${this.one.name}`).then(
-      (watch) => this.#watched(watch),
+      (watch) => {
+        if (this.#isOver) return watch.remove();
+        this.#watch = watch;
+        watch.listen(this);
+      },
       (error: unknown) => this.#unwatched(error),
     );
   }
 
-  /** Ends the watch, because this process knows the outcome by itself. */
-  over(how: 'left' | 'unknown'): void {
-    this.#end(how);
+  /** Ends the watch and notifies the listeners, with an error if there is one. A second call has no effect. */
+  end(how: DeletionWatchEnd, error?: unknown): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#watch?.remove();
+    this.#queue.ended(this, how);
+    while (this.size > 0) this.shift()?.deleted(this.one, error);
   }
 
   happened(event: WatchEvent): void {
@@ -310,28 +314,14 @@ class DeletionWatch extends LinkedList<DeletionListener> implements Watcher {
     if (this.#isOver) return;
     // Events that fire on a reconnect are in no order, and say nothing about other contenders: the children are
     // listed first.
-    if (event === 'deleted') this.#end('left');
+    if (event === 'deleted') this.end('left');
     else if (event === 'changed') this.watch();
-    else this.#end('unknown');
-  }
-
-  #watched(watch: NodeWatch): void {
-    if (this.#isOver) return watch.remove();
-    this.#watch = watch;
-    watch.listen(this);
+    else this.end('unknown');
   }
 
   #unwatched(error: unknown): void {
-    if (isKeeperError(error, 'noNode')) this.#end('left');
-    else if (isConnectionLoss(error)) this.#end('unknown');
-    else this.#end('refused', error);
-  }
-
-  #end(how: DeletionWatchEnd, error?: unknown): void {
-    if (this.#isOver) return;
-    this.#isOver = true;
-    this.#watch?.remove();
-    this.#queue.ended(this, how);
-    while (this.size > 0) this.shift()?.deleted(this.one, error);
+    if (isKeeperError(error, 'noNode')) this.end('left');
+    else if (isConnectionLoss(error)) this.end('unknown');
+    else this.end('refused', error);
   }
 }

@@ -59,8 +59,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/contender.js',
-        replace: 'return session.surely(attempt);',
-        by: 'return;',
+        replace: 'await session.surely(attempt);',
+        by: '{}',
       },
     ],
   },
@@ -71,8 +71,8 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'zookeeper/recipes/wait-queue-snapshot.js',
-        replace: 'for (let at = this.#lastNotBehind(place, me); at >= this.#first && found.length < most; at--) {',
-        by: 'for (let at = this.#first; at <= this.#lastNotBehind(place, me) && found.length < most; at++) {',
+        replace: 'for (let at = last; at >= this.#first && found.length < most; at--) {',
+        by: 'for (let at = this.#first; at <= last && found.length < most; at++) {',
       },
     ],
   },

@@ -33,7 +33,7 @@ export class CreateBatching {
   /** Called when a contender is leaving or has left. May send creates that are held back. */
   leaving(name: string): void {
     if (this.#ahead.get(name)) this.#excluding--;
-    if (this.#ahead.delete(name) && this.#excluding === 0) this.end();
+    if (this.#ahead.delete(name) && this.#excluding === 0 && this.#held.size > 0) this.end();
   }
 
   /** Whether a create is to be held back now. */

@@ -47,6 +47,8 @@ interface Previous {
 }
 
 class SequenceFastPath {
+  /** @internal Whether the next contender of this session will probably follow the last one directly. */
+  isLikely = false;
   readonly #session: Session;
   readonly #path: string;
   #incarnation: Incarnation | undefined;
@@ -75,14 +77,10 @@ class SequenceFastPath {
     return !incarnation.isOver && incarnation.epoch === this.#session.epoch;
   }
 
-  /** @internal Whether the next contender of this session will probably follow the last one directly. */
-  get isLikely(): boolean {
-    return this.#followed >= LIKELY_AFTER;
-  }
-
   /** @internal */
   entered(isNext: boolean): void {
     this.#followed = isNext ? this.#followed + 1 : 0;
+    this.isLikely = this.#followed >= LIKELY_AFTER;
     if (this.#incarnation && !this.isGood(this.#incarnation)) this.#end();
     if (this.isLikely && !this.#incarnation) void this.#watch();
   }

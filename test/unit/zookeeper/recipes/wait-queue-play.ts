@@ -4,7 +4,7 @@ import type { GrantedLease } from '../../../../lib/contract/granted-lease.js';
 import {
   compareContenderNames,
   excludes,
-  markOf,
+  CONTENDER_MARKS,
   contenderNameOf,
 } from '../../../../lib/zookeeper/recipes/contender-name.js';
 import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
@@ -184,7 +184,7 @@ export class LinePlay {
   }
 
   #foreignName(kind: ContenderKind): string {
-    return `_c_${String(this.#foreigners++).padStart(8, '0')}-0000-0000-0000-000000000000-${markOf(kind)}`;
+    return `_c_${String(this.#foreigners++).padStart(8, '0')}-0000-0000-0000-000000000000-${CONTENDER_MARKS[kind]}`;
   }
 
   #foreignLeaves(number: number, isDowngrade: boolean): void {
