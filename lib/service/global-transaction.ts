@@ -9,8 +9,7 @@ import { check, checkFields } from '../contract/check.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock } from '../contract/lock.js';
-import { assertStands, EnteredLease, newScope, notReleased, ReentrantHold } from './hold-scope.js';
-import type { Leave } from './hold-scope.js';
+import { assertStands, EnteredLease, HoldScope, notReleased, ReentrantHold } from './hold-scope.js';
 import type { LockTarget } from './lock-targets.js';
 
 /** The options of a global transaction. */
@@ -55,8 +54,8 @@ export class GlobalTransaction {
   readonly #locks: RowLocks;
   readonly #options: ResolvedAcquireOptions;
   /** The work's scope. Nested calls re-enter the rows that it has locked so far. */
-  readonly #scope = newScope();
-  readonly #releases: Leave[] = [];
+  readonly #scope = new HoldScope();
+  readonly #releases: (() => Promise<void>)[] = [];
   readonly #ended = new OwnAbortController();
   readonly #disposals: Dispose[] = [];
   readonly #failed = new OwnAbortController();
@@ -214,10 +213,11 @@ export class GlobalTransaction {
     inSet.enter(set.mode);
     const scopes = this.#scope.grow({ reentrantHold: inSet, lease: set }, spans);
     spans.forEach(({ reentrantHold, lease }, place) => {
-      const leave = reentrantHold.enter(lease.mode);
+      const { mode } = lease;
+      reentrantHold.enter(mode);
       this.#releases.push(() => {
         scopes[place]?.end();
-        return leave();
+        return reentrantHold.leave(mode);
       });
     });
   }
