@@ -173,10 +173,9 @@ export function completed(service: LockService, title: string): LockService {
   });
 }
 
-/** Returns the lock. @throws LockConfigurationError for anything that is not a lock */
-export function checkLock<L extends { readonly using: unknown }>(lock: L | undefined, title: string): L {
-  if (typeof lock?.using === 'function') return lock;
-  throw standIn(title, 'makes a lock that has no using()');
+/** The error for anything in the place of a lock that is not one. */
+export function notALock(title: string): LockConfigurationError {
+  return standIn(title, 'makes a lock that has no using()');
 }
 
 /** The error for a lock that has neither run the method nor refused it. */
