@@ -209,12 +209,9 @@ export class GlobalTransaction {
     });
     const set = (this.#set = new MultiLease(this.leases));
     this.#disposals.push(() => set.detach());
-    const inSet = notReleased(set);
-    inSet.enter(set.mode);
-    const scopes = this.#scope.grow({ reentrantHold: inSet, lease: set }, spans);
+    const scopes = this.#scope.grow({ reentrantHold: notReleased(set), lease: set }, spans);
     spans.forEach(({ reentrantHold, lease }, place) => {
       const { mode } = lease;
-      reentrantHold.enter(mode);
       this.#releases.push(() => {
         scopes[place]?.end();
         return reentrantHold.leave(mode);

@@ -25,17 +25,22 @@ export type ReentrantLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'a
  * lock. When only readers remain in a writer's hold, it becomes a reader's.
  */
 export class ReentrantHold {
-  #readers = 0;
-  #others = 0;
+  #readers: number;
+  #others: number;
   #downgrade: Promise<void> | undefined;
   readonly #giveBack: (() => Promise<void>) | undefined;
 
-  /** @param giveBack called in place of the lease's own release, when the last participant has left */
+  /**
+   * Makes a hold with one participant, in the mode of the lease.
+   * @param giveBack called in place of the lease's own release, when the last participant has left
+   */
   constructor(
     readonly lease: ReentrantLease,
     readonly holding: Holding | undefined,
     giveBack?: () => Promise<void>,
   ) {
+    this.#readers = lease.mode === 'read' ? 1 : 0;
+    this.#others = 1 - this.#readers;
     this.#giveBack = giveBack;
   }
 
@@ -56,7 +61,7 @@ export class ReentrantHold {
     return this.#others > 1;
   }
 
-  /** Adds a participant, which leaves once, with the same mode. */
+  /** Adds a participant. Each one leaves once, with the mode that it has entered in. */
   enter(mode: LeaseMode): void {
     if (mode === 'read') this.#readers++;
     else this.#others++;
@@ -90,11 +95,10 @@ export class StayingLease extends EnteredLease {
   #endState: 'lost' | 'released' | undefined;
   #left: Promise<void> | undefined;
 
-  /** @param mode mode in which the participant joins the hold */
+  /** @param mode mode in which the participant has entered the hold */
   constructor(reentrantHold: ReentrantHold, mode: LeaseMode) {
     super(reentrantHold.lease, mode);
     this.#reentrantHold = reentrantHold;
-    reentrantHold.enter(mode);
   }
 
   override get state(): LeaseState {
@@ -120,6 +124,7 @@ export class StayingLease extends EnteredLease {
 
 /** Returns the lease of a participant that continues to read, and releases it itself. A lost lease needs no release. */
 export function readOnIn(reentrantHold: ReentrantHold): StayingLease {
+  reentrantHold.enter('read');
   const lease = new StayingLease(reentrantHold, 'read');
   if (lease.state === 'lost') void lease.leave();
   else reentrantHold.lease.addFollower?.({ suspend() {}, resume() {}, revoke() {}, lose: () => void lease.leave() });
@@ -312,6 +317,10 @@ function innermost(matches: (scope: HoldScope) => boolean): HoldScope | undefine
 
 /** @throws the reason why the lease is not held any more */
 export function assertStands(lease: Lease): void {
-  if (lease.isHeld()) return;
-  throw lease.signal.aborted ? lease.signal.reason : new LockLostError(lease.key, 'it was released');
+  if (!lease.isHeld()) throw reasonOfEnd(lease);
+}
+
+/** Returns the reason why the lease is not held any more. */
+export function reasonOfEnd({ key, signal }: Lease): unknown {
+  return signal.aborted ? signal.reason : new LockLostError(key, 'it was released');
 }

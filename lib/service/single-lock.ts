@@ -63,7 +63,7 @@ export class SingleLock implements Lock {
   /** @param leftMs remaining time that the caller waits, in milliseconds */
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
     const lease = await this.#gate.acquire(this.#target, this.#asking(options, leftMs, false));
-    return runHolding(lease, this.#target, (own) => guarded(own, options, work));
+    return runHolding(lease, this.#target, options, work);
   }
 
   async #enter<T>(outer: HoldScope, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
@@ -76,6 +76,7 @@ export class SingleLock implements Lock {
       if (!reentrantHold?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
       this.#checkEntry(outer, options);
       const lease = new EnteredLease(reentrantHold.lease, this.#target.mode);
+      reentrantHold.enter(lease.mode);
       return await runInside(reentrantHold, lease, () => guarded(lease, options, work));
     } finally {
       leaveLine();
