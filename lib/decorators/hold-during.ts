@@ -75,7 +75,12 @@ export function holdDuring(
 async function underLock(call: LockedCall): Promise<unknown> {
   const { method, instance, args, gone } = call;
   const { lock, defaults } = method.open(instance, args);
-  const onContention = method.options.onContention ?? defaults.onContention ?? 'throw';
+  const { reentrant, label, onLost = defaults.onLost ?? 'throw' } = method.options;
+  const { onContention = defaults.onContention ?? 'throw' } = method.options;
+  const { waitMs = onContention === 'skip' ? 0 : undefined } = method.options;
+  const place = `${method.className}.${method.methodName}`;
+  // The decorator has checked its options, and the module its own, when they were given.
+  const options = new CheckedOptions({ reentrant, label, onLost, waitMs, signal: gone, [PLACE]: place });
   let isEntered = false;
   const work = async () => {
     isEntered = true;
@@ -84,25 +89,13 @@ async function underLock(call: LockedCall): Promise<unknown> {
     return isStream(value) ? untilEnded(value, call) : value;
   };
   try {
-    const result = await lock.using(work, usingOptions(method, onContention, defaults.onLost, gone));
+    const result = await lock.using(work, options);
     if (isEntered) return result;
   } catch (error) {
     if (isEntered || !isContention(error)) throw error;
     return contended(call, onContention, error);
   }
   throw neverRun(method.title);
-}
-
-/** The decorator has checked its options, and the module its own, when they were given. */
-function usingOptions(
-  { options, className, methodName }: MethodUnderLock,
-  onContention: OnContention,
-  moduleOnLost: ResolvedLockingOptions['onLost'],
-  signal: AbortSignal | undefined,
-): CheckedOptions {
-  const { reentrant, label, onLost = moduleOnLost ?? 'throw' } = options;
-  const { waitMs = onContention === 'skip' ? 0 : undefined } = options;
-  return new CheckedOptions({ reentrant, label, onLost, waitMs, signal, [PLACE]: `${className}.${methodName}` });
 }
 
 function isContention(error: unknown): error is ContentionContext['error'] {
