@@ -59,7 +59,7 @@ function locked<F extends object>(original: F, { run, start }: Way, method: Lock
     open: openerOf(method, locking),
     run,
   };
-  return disguised(original, (instance, args) => start(underLock, instance, args));
+  return disguised(original, (_, instance, args) => start(underLock, instance, args));
 }
 
 /**
@@ -99,16 +99,14 @@ function wayOf(original: Function, at: DecoratedPlace): Way {
 }
 
 /**
- * Returns a function that runs `call` instead and otherwise looks like the original. It has the same name, length, own
+ * Returns a function that runs `apply` instead and otherwise looks like the original. It has the same name, length, own
  * properties and decorator metadata.
  */
 export function disguised<F extends object>(
   original: F,
-  call: (instance: unknown, args: unknown[], original: F) => unknown,
+  apply: (original: F, instance: unknown, args: unknown[]) => unknown,
 ): F {
-  const proxy = new Proxy(original, {
-    apply: (target, instance: unknown, args: unknown[]) => call(instance, args, target),
-  });
+  const proxy = new Proxy(original, { apply });
   for (const key of Reflect.getOwnMetadataKeys(original)) {
     Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), proxy);
   }
