@@ -70,7 +70,7 @@ function jobsOn(instance: object): readonly Placed[] {
     const { job: declared } = method;
     if (!declared || declared.isOverriddenIn(instance)) return [];
     const job = declared.jobOf(instance);
-    const locks = method.slot.serviceOf(instance);
+    const [locks] = method.slot.servicesOf(instance);
     if (locks) guardedJobsOf(locks)?.check(job);
     return { instance, method, declared, job };
   });

@@ -27,7 +27,7 @@ export class ElectionExplorer implements OnModuleInit, OnApplicationBootstrap {
 
 function join(instance: object): void {
   for (const { slot, election } of lockedMethodsOf(instance)) {
-    const locks = slot.serviceOf(instance);
+    const [locks] = slot.servicesOf(instance);
     if (locks) election?.join(locks, instance);
   }
 }

@@ -2,6 +2,7 @@ import { check, checkFields, checkLabel, checkMs, checkSignal, PLACE } from './c
 import type { Placed } from './check.js';
 import type { LockNotLeaderError, LockTimeoutError } from './errors.js';
 import type { UsingOptions } from './lock.js';
+import type { Line } from './lock-request.js';
 
 /** Every option of an acquisition, checked and with its default filled in. */
 export interface ResolvedAcquireOptions extends Placed {
@@ -17,6 +18,8 @@ const FIELDS = ['waitMs', 'signal', 'reentrant', 'label', 'onLost'];
 /** The values that a lock uses where a call sets none. */
 interface AcquireDefaults {
   readonly waitMs: number;
+  /** With `'none'`, no call of the lock may wait. */
+  readonly line?: Line;
   readonly reentrant?: boolean | undefined;
   readonly onLost?: ResolvedAcquireOptions['onLost'] | undefined;
 }
@@ -42,14 +45,17 @@ export class CheckedOptions implements UsingOptions, Placed {
 
 /**
  * Merges the options of one call with the defaults and checks them.
+ * @param defaultWaitMs the wait of a call that sets none. Default: that of `defaults`
  * @throws LockConfigurationError that names the wrong field
  */
 export function resolveAcquireOptions(
   options: UsingOptions & Placed,
   defaults: AcquireDefaults,
+  defaultWaitMs = defaults.waitMs,
 ): ResolvedAcquireOptions {
   if (!(options instanceof CheckedOptions)) checkAcquireOptions(options);
-  const { waitMs = defaults.waitMs, signal, label } = options;
+  const { waitMs = defaultWaitMs, signal, label } = options;
+  if (defaults.line === 'none') check(waitMs === 0, 'waitMs', waitMs, "0 where line is 'none'");
   const { reentrant = defaults.reentrant ?? true, onLost = defaults.onLost ?? 'throw' } = options;
   return { waitMs, signal, reentrant, label, onLost, [PLACE]: options[PLACE] };
 }

@@ -49,7 +49,7 @@ export function CronLock(options: CronLockOptions = {}): CronLockDecorator {
     refuseGenerator(title, original);
     const job = new DeclaredJob(at, resolved, original);
     const method = registerLockedMethod({ ...at, job }, resolved.connection);
-    const wrapper = disguised(original, async (instance, args) => {
+    const wrapper = disguised(original, async (_, instance, args) => {
       const jobs = jobsFor(method, instance);
       const call = () => job.call(instance as object, args);
       const scheduled = job.jobOf(instance as object);

@@ -2,10 +2,10 @@ import { AsyncResource } from 'node:async_hooks';
 import { catchError, concat, defer, finalize, from, ignoreElements, isObservable, Observable } from 'rxjs';
 import { LockConfigurationError } from '../contract/errors.js';
 
-type Stream = Observable<unknown> | AsyncIterable<unknown>;
+export type Stream = Observable<unknown> | AsyncIterable<unknown>;
 
 export function isStream(value: unknown): value is Stream {
-  return isObservable(value) || isAsyncIterable(value);
+  return isObservable(value) || (typeof value === 'object' && value !== null && Symbol.asyncIterator in value);
 }
 
 /**
@@ -14,10 +14,6 @@ export function isStream(value: unknown): value is Stream {
  */
 export function heldStream(source: Stream, end: StreamEnd): Stream {
   return isObservable(source) ? heldObservable(source, end) : heldIterable(source, end);
-}
-
-export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 }
 
 /** The source, iterated inside the lease's async context. It is done when the lease has been released. */

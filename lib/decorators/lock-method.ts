@@ -7,9 +7,9 @@ import { decoratedPlace } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import type { ElectionRole } from './election-role.js';
 import { holdDuring } from './hold-during.js';
-import type { LockedCall, OpenedLock } from './hold-during.js';
+import type { MethodUnderLock, OpenedLock } from './hold-during.js';
 import { LazyGenerator, lazyObservable } from './lazy-generator.js';
-import { checkLock, completed, registerLockedMethod, serviceFor } from './locked-method.js';
+import { completed, notALock, registerLockedMethod, serviceFor } from './locked-method.js';
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
@@ -25,20 +25,10 @@ export interface Locking {
   readonly election?: ElectionRole;
 }
 
-/** Runs the method without its lock. */
-type Run = (instance: unknown, args: unknown[]) => unknown;
-
 /** The way to run calls, which depends on the method's declared return type. */
-interface Way {
+interface Way extends Pick<MethodUnderLock, 'run'> {
   /** Starts one call and returns its result. */
-  readonly start: (call: LockedCall) => unknown;
-  readonly run: Run;
-}
-
-/** The data of a decorated method. */
-interface Decorated extends Way {
-  readonly method: LockedMethod;
-  readonly locking: Locking;
+  readonly start: (method: MethodUnderLock, instance: unknown, args: unknown[]) => unknown;
 }
 
 /** Returns a method decorator that runs each call of the method under the lock that `configure` names. */
@@ -53,40 +43,42 @@ export function lockMethod<A extends unknown[], C extends OnContention, B extend
     const method = registerLockedMethod({ ...at, election }, options.connection);
     const original = descriptor.value;
     if (typeof original !== 'function') return;
-    const wrapper = locked(original, { method, locking, ...wayOf(original, at) });
+    const wrapper = locked(original, wayOf(original, at), method, locking);
     descriptor.value = wrapper;
     noteLock(method, wrapper, original);
   };
   return decorate as LockDecorator<A, C, B>;
 }
 
-function locked<F extends object>(original: F, { method, locking, run, start }: Decorated): F {
-  const names = { className: method.prototype.constructor.name, methodName: String(method.name) };
-  return disguised(original, (instance, args) =>
-    start({
-      title: method.title,
-      options: locking.options,
-      method: { ...names, args },
-      open: () => openLock(method, locking, instance, args),
-      run: () => run(instance, args),
-    }),
-  );
+function locked<F extends object>(original: F, { run, start }: Way, method: LockedMethod, locking: Locking): F {
+  const underLock: MethodUnderLock = {
+    title: method.title,
+    className: method.prototype.constructor.name,
+    methodName: String(method.name),
+    options: locking.options,
+    open: openerOf(method, locking),
+    run,
+  };
+  return disguised(original, (_, instance, args) => start(underLock, instance, args));
 }
 
 /**
- * Returns the lock of one call, and the settings of its connection.
- * @throws LockConfigurationError when the instance has no `LockService`, or a stand-in that makes no lock
+ * Returns the function that finds the lock of one call, and the settings of its connection. It throws a
+ * LockConfigurationError when the instance has no `LockService`, or a stand-in that makes no lock.
  */
-export function openLock(method: LockedMethod, locking: Locking, instance: unknown, args: unknown[]): OpenedLock {
+export function openerOf(method: LockedMethod, locking: Locking): MethodUnderLock['open'] {
   const { title } = method;
-  const service = serviceFor(method, instance);
-  try {
-    const isReal = service instanceof LockService;
-    const lock = locking.lockOf(isReal ? service : completed(service, title), instance, args);
-    return { lock: checkLock(lock, title), defaults: isReal ? connectionOf(service).options : {} };
-  } catch (error) {
-    throw titled(error, title);
-  }
+  return (instance, args) => {
+    const service = serviceFor(method, instance);
+    try {
+      const isReal = service instanceof LockService;
+      const lock = locking.lockOf(isReal ? service : completed(service, title), instance, args);
+      if (typeof lock?.using !== 'function') throw notALock(title);
+      return { lock, defaults: isReal ? connectionOf(service).options : {} };
+    } catch (error) {
+      throw titled(error, title);
+    }
+  };
 }
 
 /** Returns the error with the title, if it is about a wrong option or key that any method could have. */
@@ -96,27 +88,25 @@ function titled(error: unknown, title: string): unknown {
 }
 
 function wayOf(original: Function, at: DecoratedPlace): Way {
-  const run: Run = (instance, args) => Reflect.apply(original, instance, args);
+  const run: Way['run'] = (instance, args) => Reflect.apply(original, instance, args);
   if (Object.prototype.toString.call(original) === '[object AsyncGeneratorFunction]') {
-    return { run, start: (call) => new LazyGenerator(() => holdDuring(call)) };
+    return { run, start: (...call) => new LazyGenerator(() => holdDuring(...call)) };
   }
   const declared: unknown = Reflect.getMetadata('design:returntype', at.prototype, at.name);
-  if (declared === Observable) return { run, start: (call) => lazyObservable((gone) => holdDuring(call, gone)) };
+  if (declared === Observable) return { run, start: (...call) => lazyObservable((gone) => holdDuring(...call, gone)) };
   const result = new ResultCheck(at);
-  return { run: (instance, args) => result.checked(run(instance, args)), start: holdDuring };
+  return { run: (instance, args) => result.checked(Reflect.apply(original, instance, args)), start: holdDuring };
 }
 
 /**
- * Returns a function that runs `call` instead and otherwise looks like the original. It has the same name, length, own
+ * Returns a function that runs `apply` instead and otherwise looks like the original. It has the same name, length, own
  * properties and decorator metadata.
  */
 export function disguised<F extends object>(
   original: F,
-  call: (instance: unknown, args: unknown[], original: F) => unknown,
+  apply: (original: F, instance: unknown, args: unknown[]) => unknown,
 ): F {
-  const proxy = new Proxy(original, {
-    apply: (target, instance: unknown, args: unknown[]) => call(instance, args, target),
-  });
+  const proxy = new Proxy(original, { apply });
   for (const key of Reflect.getOwnMetadataKeys(original)) {
     Reflect.defineMetadata(key, Reflect.getOwnMetadata(key, original), proxy);
   }

@@ -6,7 +6,7 @@ import { mutexLocking } from './distributed-lock.decorator.js';
 import { holdDuring } from './hold-during.js';
 import { lazyObservable } from './lazy-generator.js';
 import type { LockKeys } from './lock-key.js';
-import { openLock } from './lock-method.js';
+import { openerOf } from './lock-method.js';
 import { registerLockedMethod } from './locked-method.js';
 import type { DistributedLockOptions } from './locking.options.js';
 
@@ -53,14 +53,15 @@ export function LockInterceptor(
       const [className, methodName] = [context.getClass().name, context.getHandler().name];
       const place = `${className}.${methodName}`;
       const { label = place } = options;
-      const call = {
+      const handler = {
         title: `${NAME} on ${place}`,
+        className,
+        methodName,
         options: { ...locking.options, label },
-        method: { className, methodName, args: [context] },
-        open: () => openLock(method, locking, this, [context]),
+        open,
         run: () => next.handle(),
       };
-      return lazyObservable((gone) => holdDuring(call, gone));
+      return lazyObservable((gone) => holdDuring(handler, this, [context], gone));
     }
   }
 
@@ -69,5 +70,6 @@ export function LockInterceptor(
     { title: NAME, place: NAME, prototype, name: 'intercept' },
     locking.options.connection,
   );
+  const open = openerOf(method, locking);
   return HandlerLockInterceptor;
 }

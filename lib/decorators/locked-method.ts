@@ -59,7 +59,7 @@ export function serviceFor(method: LockedMethod, instance: unknown): LockService
       `${method.title} was called without its instance: call it as a method, or bind it`,
     );
   }
-  const service = method.slot.serviceOf(instance);
+  const [service] = method.slot.servicesOf(instance);
   if (!service) throw new LockConfigurationError(`${method.title} ${unboundReason(method.slot.connection)}`);
   return service;
 }
@@ -111,8 +111,9 @@ class ServiceSlot {
     return described as unknown as symbol;
   }
 
-  serviceOf(instance: object): LockService | undefined {
-    return this.#boundTo(instance).at(-1);
+  /** Returns the services that the instance is bound to, the one that its calls use first. */
+  servicesOf(instance: object): readonly LockService[] {
+    return this.#ofFrozen.get(instance) ?? Reflect.get(instance, this.#hidden) ?? [];
   }
 
   /**
@@ -120,7 +121,7 @@ class ServiceSlot {
    */
   bind(instance: object, service: LockService): void {
     this.#refuseOtherCopy(service);
-    this.#store(instance, [...this.#without(service, instance), service]);
+    this.#store(instance, [service, ...this.#without(service, instance)]);
   }
 
   /**
@@ -142,11 +143,7 @@ class ServiceSlot {
   }
 
   #without(service: LockService, instance: object): readonly LockService[] {
-    return this.#boundTo(instance).filter((bound) => bound !== service);
-  }
-
-  #boundTo(instance: object): readonly LockService[] {
-    return this.#ofFrozen.get(instance) ?? Reflect.get(instance, this.#hidden) ?? [];
+    return this.servicesOf(instance).filter((bound) => bound !== service);
   }
 
   #store(instance: object, services: readonly LockService[]): void {
@@ -173,10 +170,9 @@ export function completed(service: LockService, title: string): LockService {
   });
 }
 
-/** Returns the lock. @throws LockConfigurationError for anything that is not a lock */
-export function checkLock<L extends { readonly using: unknown }>(lock: L | undefined, title: string): L {
-  if (typeof lock?.using === 'function') return lock;
-  throw standIn(title, 'makes a lock that has no using()');
+/** The error for anything in the place of a lock that is not one. */
+export function notALock(title: string): LockConfigurationError {
+  return standIn(title, 'makes a lock that has no using()');
 }
 
 /** The error for a lock that has neither run the method nor refused it. */

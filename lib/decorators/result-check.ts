@@ -1,7 +1,7 @@
 import { Logger } from '@nestjs/common';
 import { isObservable } from 'rxjs';
 import type { DecoratedPlace } from './decorated-place.js';
-import { isAsyncIterable } from './held-stream.js';
+import { isStream } from './held-stream.js';
 
 const logger = new Logger('DistributedLock');
 
@@ -19,7 +19,8 @@ export class ResultCheck {
 
   /** @returns the result unchanged */
   checked(result: unknown): unknown {
-    if (!this.#hasWarned && !isThenable(result)) this.#warn(result);
+    const then: unknown = typeof result === 'object' && result !== null && 'then' in result ? result.then : undefined;
+    if (typeof then !== 'function' && !this.#hasWarned) this.#warn(result);
     return result;
   }
 
@@ -30,8 +31,7 @@ export class ResultCheck {
 
   #remedyFor(result: unknown): string {
     if (isObservable(result)) return this.#observableRemedy();
-    if (isAsyncIterable(result))
-      return 'the method returned a stream, and its callers get a Promise of it: write async *';
+    if (isStream(result)) return 'the method returned a stream, and its callers get a Promise of it: write async *';
     return 'the method returned no Promise, and its callers get one: getting a lock takes time. Declare the method async';
   }
 
@@ -41,8 +41,4 @@ export class ResultCheck {
     const remedy = `${first}Write the return type ": Observable<…>" at the method, and import Observable without "type"`;
     return `the method returned an Observable, and its callers get a Promise of it. ${remedy}`;
   }
-}
-
-function isThenable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -11,7 +11,7 @@ import { lockMethod } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
 import type { LockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
-import { checkLock } from './locked-method.js';
+import { notALock } from './locked-method.js';
 
 const NAME = '@SegmentLock';
 const FIELDS = [...LOCKING_FIELDS, 'key', 'segments', 'route', 'routeBy'];
@@ -56,7 +56,8 @@ export function SegmentLock<A extends unknown[], B extends unknown[] = [], C ext
       options: locking,
       lockOf: (service, instance, args) => {
         const lock = service.segmented(keyOf(instance, args), segmentOptions);
-        return routed(checkLock(lock, at.title), routeOf(instance, args));
+        if (typeof lock?.using !== 'function') throw notALock(at.title);
+        return routed(lock, routeOf(instance, args));
       },
     };
   });

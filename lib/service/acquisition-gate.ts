@@ -149,15 +149,23 @@ export class AcquisitionGate {
     if (!leases) return this.#refuse(acquisition, options, observations);
     const refusal = leases.map((lease) => this.#refusalOf(lease)).find((reason) => reason !== undefined);
     if (refusal !== undefined) return giveBack(leases, missed(observations, refusal));
-    leases.forEach((lease, place) => this.#admit(lease, { key: lease.key }, options, observations[place]));
+    leases.forEach((lease, place) => this.admit(lease, { key: lease.key }, options, observations[place]));
     return leases;
   }
 
-  /** Called once for each acquisition, right before the caller's promise settles. */
-  settled(acquisition: Acquisition, lease: GrantedLease | undefined, error: unknown): void {
-    const { target, observation, givenUp } = acquisition;
-    if (lease) this.#admit(lease, target, acquisition, observation);
-    else if (error !== undefined) observation?.missed(error, givenUp?.reason === error);
+  /** Lists a lease that was granted, until it is released. Must be called right before its caller gets it. */
+  admit(lease: GrantedLease, target: HeldTarget, holder: Holder, observation: Observation | undefined): void {
+    const { label, isHandle } = holder;
+    const place = this.#held.join(lease);
+    const watch = this.holds.watch(lease, target, holder);
+    lease.label = label;
+    // Before the others: a handle that is lost by now is released at once.
+    observation?.granted(lease);
+    lease.onLost(isHandle ? this.#onHandleLost : this.#onLost);
+    lease.onReleased(() => {
+      place.leave();
+      watch?.leave();
+    });
   }
 
   /** Returns the error for a caller that does not wait any longer. */
@@ -176,7 +184,7 @@ export class AcquisitionGate {
    */
   hold(lease: GrantedLease, label: string | undefined, observation: Observation | undefined): void {
     const { key } = lease;
-    if (!this.#isClosed) return this.#admit(lease, { key }, { label, isHandle: true }, observation);
+    if (!this.#isClosed) return this.admit(lease, { key }, { label, isHandle: true }, observation);
     const error = new LockShutdownError(key);
     observation?.missed(error);
     void lease.release();
@@ -214,7 +222,7 @@ export class AcquisitionGate {
   #takeNow(target: LockTarget, options: AcquisitionOptions): GrantedLease | undefined {
     if (this.#isClosed) throw missed([this.observe(target, options)], new LockShutdownError(target.key));
     const lease = target.localLine ? this.local.takeNow(target, options.label) : undefined;
-    if (lease) this.#admit(lease, target, options, this.observe(target, options));
+    if (lease) this.admit(lease, target, options, this.observe(target, options));
     return lease;
   }
 
@@ -276,20 +284,6 @@ export class AcquisitionGate {
     missed(observations, undefined);
     return null;
   }
-
-  #admit(lease: GrantedLease, target: HeldTarget, holder: Holder, observation: Observation | undefined): void {
-    const { label, isHandle } = holder;
-    const place = this.#held.join(lease);
-    const watch = this.holds.watch(lease, target, holder);
-    lease.label = label;
-    // Before the others: a handle that is lost by now is released at once.
-    observation?.granted(lease);
-    lease.onLost(isHandle ? this.#onHandleLost : this.#onLost);
-    lease.onReleased(() => {
-      place.leave();
-      watch?.leave();
-    });
-  }
 }
 
 async function giveBack(leases: readonly GrantedLease[], reason: unknown): Promise<never> {
@@ -345,7 +339,8 @@ class Acquisition extends WaitTimer implements CallerRequest {
   giveUp(reason: unknown): void {
     if (this.givenUp) return;
     this.givenUp = { reason };
-    this.#letGo();
+    this.stopTimer();
+    this.#unlisten?.();
     this.onGivenUp?.gaveUp(reason);
     this.#controller?.abort(reason);
   }
@@ -366,14 +361,11 @@ class Acquisition extends WaitTimer implements CallerRequest {
   }
 
   settled(lease?: GrantedLease, error?: unknown): void {
-    this.#letGo();
-    this.waitingPlace?.leave();
-    this.#gate.settled(this, lease, error);
-  }
-
-  #letGo(): void {
     this.stopTimer();
     this.#unlisten?.();
+    this.waitingPlace?.leave();
+    if (lease) this.#gate.admit(lease, this.target, this, this.observation);
+    else if (error !== undefined) this.observation?.missed(error, this.givenUp?.reason === error);
   }
 }
 

@@ -9,8 +9,7 @@ import { check, checkFields } from '../contract/check.js';
 import { LockConfigurationError, LockTimeoutError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock } from '../contract/lock.js';
-import { assertStands, EnteredLease, newScope, notReleased, ReentrantHold } from './hold-scope.js';
-import type { Leave } from './hold-scope.js';
+import { assertStands, EnteredLease, HoldScope, notReleased, ReentrantHold } from './hold-scope.js';
 import type { LockTarget } from './lock-targets.js';
 
 /** The options of a global transaction. */
@@ -55,8 +54,8 @@ export class GlobalTransaction {
   readonly #locks: RowLocks;
   readonly #options: ResolvedAcquireOptions;
   /** The work's scope. Nested calls re-enter the rows that it has locked so far. */
-  readonly #scope = newScope();
-  readonly #releases: Leave[] = [];
+  readonly #scope = new HoldScope();
+  readonly #releases: (() => Promise<void>)[] = [];
   readonly #ended = new OwnAbortController();
   readonly #disposals: Dispose[] = [];
   readonly #failed = new OwnAbortController();
@@ -210,14 +209,12 @@ export class GlobalTransaction {
     });
     const set = (this.#set = new MultiLease(this.leases));
     this.#disposals.push(() => set.detach());
-    const inSet = notReleased(set);
-    inSet.enter(set.mode);
-    const scopes = this.#scope.grow({ reentrantHold: inSet, lease: set }, spans);
+    const scopes = this.#scope.grow({ reentrantHold: notReleased(set), lease: set }, spans);
     spans.forEach(({ reentrantHold, lease }, place) => {
-      const leave = reentrantHold.enter(lease.mode);
+      const { mode } = lease;
       this.#releases.push(() => {
         scopes[place]?.end();
-        return leave();
+        return reentrantHold.leave(mode);
       });
     });
   }

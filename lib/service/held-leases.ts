@@ -5,33 +5,29 @@ import { PLACE } from '../contract/check.js';
 import { LockError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { placed } from './call-site.js';
-import { assertStands, heldLeases, newScope, notReleased, ReentrantHold, StayingLease } from './hold-scope.js';
+import { heldLeases, HoldScope, notReleased, reasonOfEnd, ReentrantHold, StayingLease } from './hold-scope.js';
 import type { HeldTarget, HoldWatch } from './hold-watch.js';
 import { watchSet } from './hold-watch.js';
-import type { Holding, Leave, ReentrantLease } from './hold-scope.js';
+import type { Holding, ReentrantLease } from './hold-scope.js';
 import { observedWork } from './observation.js';
 
-/** Runs `work` inside a new re-entrant hold of `granted`, which is released when the work has ended. */
+/** The reaction to a lease that is lost while the work runs. */
+type GuardOptions = Pick<ResolvedAcquireOptions, 'onLost'>;
+
+/** Runs `work`, guarded, inside a new re-entrant hold of `granted`, which is released when the work has ended. */
 export function runHolding<T>(
   granted: ReentrantLease,
   holding: Holding,
+  options: GuardOptions,
   work: (lease: Lease) => T | Promise<T>,
 ): Promise<T> {
   const reentrantHold = new ReentrantHold(granted, holding);
-  if (granted.mode !== 'write') return runInside(reentrantHold, granted, () => seen(granted, () => work(granted)));
   // Others may continue to read when a writer releases its lease early.
-  const lease = new StayingLease(reentrantHold, 'write');
-  return runInside(
-    reentrantHold,
-    lease,
-    () => seen(granted, () => work(lease)),
-    () => lease.leave(),
-  );
-}
-
-/** Runs `work` inside what subscribers put around it. */
-function seen<T>(granted: Lease, work: () => T): T {
-  return channels.hold.hasSubscribers ? observedWork(granted, work) : work();
+  const writer = granted.mode === 'write' ? new StayingLease(reentrantHold, 'write') : undefined;
+  const lease = writer ?? granted;
+  const run = () => guarded(lease, options, work);
+  const wrapped = channels.hold.hasSubscribers ? () => observedWork(granted, run) : run;
+  return runInside(reentrantHold, lease, wrapped, writer);
 }
 
 /** One lease of a set, and its key. */
@@ -79,19 +75,23 @@ export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T
   return runInside(notReleased(lease), lease, work);
 }
 
-/** Runs `work` inside a re-entrant hold that is still open, with `lease` as the current one. */
+/**
+ * Runs `work` as a participant that has entered a re-entrant hold, and then leaves. The current lease is `lease`.
+ * @param participant the participant, if it may leave earlier
+ */
 export async function runInside<T>(
   reentrantHold: ReentrantHold,
   lease: Lease,
   work: () => T | Promise<T>,
-  leave: Leave = reentrantHold.enter(lease.mode),
+  participant?: StayingLease,
 ): Promise<T> {
-  const scope = newScope({ reentrantHold, lease });
+  const { mode } = lease;
+  const scope = new HoldScope({ reentrantHold, lease });
   try {
     return await scope.run(work);
   } finally {
     scope.end();
-    await leave();
+    await (participant ? participant.leave() : reentrantHold.leave(mode));
   }
 }
 
@@ -102,10 +102,10 @@ export async function runInside<T>(
  */
 export async function guarded<L extends Lease, T>(
   lease: L,
-  { onLost }: Pick<ResolvedAcquireOptions, 'onLost'>,
+  { onLost }: GuardOptions,
   work: (lease: L) => T | Promise<T>,
 ): Promise<T> {
-  assertStands(lease);
+  if (!lease.isHeld()) throw reasonOfEnd(lease);
   let result: T;
   try {
     result = await work(lease);

@@ -20,26 +20,27 @@ export interface Holding {
 /** A lease that a re-entrant hold can be created for. */
 export type ReentrantLease = Lease & Partial<Pick<GrantedLease, 'downgrade' | 'addFollower'>>;
 
-/** Ends one participation in a hold. Resolves when it blocks no other contender any more. */
-export type Leave = () => Promise<void>;
-
 /**
  * One granted lease and its participants. It is released with the last participant, so that no work runs without the
  * lock. When only readers remain in a writer's hold, it becomes a reader's.
  */
 export class ReentrantHold {
-  #readers = 0;
-  #others = 0;
+  #readers: number;
+  #others: number;
   #downgrade: Promise<void> | undefined;
+  readonly #giveBack: (() => Promise<void>) | undefined;
 
-  readonly #giveBack: Leave;
-
-  /** @param giveBack releases the lease, when the last participant has left */
+  /**
+   * Makes a hold with one participant, in the mode of the lease.
+   * @param giveBack called in place of the lease's own release, when the last participant has left
+   */
   constructor(
     readonly lease: ReentrantLease,
     readonly holding: Holding | undefined,
-    giveBack: Leave = () => lease.release(),
+    giveBack?: () => Promise<void>,
   ) {
+    this.#readers = lease.mode === 'read' ? 1 : 0;
+    this.#others = 1 - this.#readers;
     this.#giveBack = giveBack;
   }
 
@@ -60,21 +61,17 @@ export class ReentrantHold {
     return this.#others > 1;
   }
 
-  /**
-   * Adds a participant. The returned function removes it, at its first call, and resolves when this blocks no other
-   * contender any more.
-   */
-  enter(mode: LeaseMode): Leave {
+  /** Adds a participant. Each one leaves once, with the mode that it has entered in. */
+  enter(mode: LeaseMode): void {
     if (mode === 'read') this.#readers++;
     else this.#others++;
-    let left: Promise<void> | undefined;
-    return () => (left ??= this.#left(mode));
   }
 
-  async #left(mode: LeaseMode): Promise<void> {
+  /** Removes a participant. Resolves when it blocks no other contender any more. */
+  async leave(mode: LeaseMode): Promise<void> {
     if (mode === 'read') this.#readers--;
     else this.#others--;
-    if (this.#readers + this.#others === 0) await this.#giveBack();
+    if (this.#readers + this.#others === 0) await (this.#giveBack ? this.#giveBack() : this.lease.release());
     else if (this.#others === 0 && this.mode === 'write') await (this.#downgrade = this.lease.downgrade?.());
   }
 }
@@ -95,14 +92,13 @@ export class EnteredLease extends LeaseView {
  */
 export class StayingLease extends EnteredLease {
   readonly #reentrantHold: ReentrantHold;
-  readonly #leave: Leave;
   #endState: 'lost' | 'released' | undefined;
+  #left: Promise<void> | undefined;
 
-  /** @param mode mode in which the participant joins the hold */
+  /** @param mode mode in which the participant has entered the hold */
   constructor(reentrantHold: ReentrantHold, mode: LeaseMode) {
     super(reentrantHold.lease, mode);
     this.#reentrantHold = reentrantHold;
-    this.#leave = reentrantHold.enter(mode);
   }
 
   override get state(): LeaseState {
@@ -116,7 +112,7 @@ export class StayingLease extends EnteredLease {
   /** Ends the participation. Resolves when it blocks no other contender any more. */
   leave(): Promise<void> {
     this.#endState ??= super.state === 'lost' ? 'lost' : 'released';
-    return this.#leave();
+    return (this.#left ??= this.#reentrantHold.leave(this.mode));
   }
 
   override release(): Promise<void> {
@@ -128,6 +124,7 @@ export class StayingLease extends EnteredLease {
 
 /** Returns the lease of a participant that continues to read, and releases it itself. A lost lease needs no release. */
 export function readOnIn(reentrantHold: ReentrantHold): StayingLease {
+  reentrantHold.enter('read');
   const lease = new StayingLease(reentrantHold, 'read');
   if (lease.state === 'lost') void lease.leave();
   else reentrantHold.lease.addFollower?.({ suspend() {}, resume() {}, revoke() {}, lose: () => void lease.leave() });
@@ -151,10 +148,15 @@ export class HoldScope {
   #inLine = 0;
   #lastInLine: Promise<void> | undefined;
 
-  /** @param span hold and lease; `undefined` if leases are acquired only later */
-  constructor(span: HoldSpan | undefined, outer: HoldScope | undefined) {
+  /**
+   * Makes a scope inside the one that the code runs in.
+   * @param span hold and lease; `undefined` if leases are acquired only later
+   */
+  constructor(span?: HoldSpan) {
     this.#span = span;
-    this.#outer = outer;
+    const outer = context.getStore();
+    // A scope that has ended would be kept alive by each scope that begins inside it.
+    this.#outer = outer?.isActive ? outer : outer?.outer;
   }
 
   /** Runs `work` in this scope, inside the one that the code runs in. */
@@ -175,8 +177,10 @@ export class HoldScope {
   grow(span: HoldSpan, around: readonly HoldSpan[]): readonly HoldScope[] {
     const scopes: HoldScope[] = [];
     for (const one of around) {
-      this.#outer = new HoldScope(one, this.#outer);
-      scopes.push(this.#outer);
+      const scope = new HoldScope(one);
+      scope.#outer = this.#outer;
+      this.#outer = scope;
+      scopes.push(scope);
     }
     this.#span = span;
     return scopes;
@@ -241,17 +245,11 @@ export class HoldScope {
   }
 }
 
-/** Returns a new scope inside the one that the code runs in. @param span as in the constructor of `HoldScope` */
-export function newScope(span?: HoldSpan): HoldScope {
-  return new HoldScope(
-    span,
-    innermost((scope) => scope.isActive),
-  );
-}
-
 /** Returns the innermost scope of the async context that holds this key. */
 export function scopeHolding(holding: Holding): HoldScope | undefined {
-  return innermost((scope) => scope.isOpen && scope.isFor(holding));
+  let scope = context.getStore();
+  while (scope && !(scope.isOpen && scope.isFor(holding))) scope = scope.outer;
+  return scope;
 }
 
 /** Returns the number of permits of a semaphore that this async context holds. */
@@ -270,9 +268,10 @@ export function heldLock(): Lease | undefined {
 
 /** @throws LockReentrancyError when the running code holds an atomic set, because it must not acquire anything else */
 export function mustNotHoldAtomicSet(key: string): void {
-  const set = innermost((scope) => scope.isOpen && scope.reentrantHold?.holding?.isOfAtomicSet === true);
-  if (!set) return;
-  throw new LockReentrancyError(key, 'this call holds an atomic set, which must be all that it asks for');
+  for (let scope = context.getStore(); scope; scope = scope.outer) {
+    if (!scope.isOpen || scope.reentrantHold?.holding?.isOfAtomicSet !== true) continue;
+    throw new LockReentrancyError(key, 'this call holds an atomic set, which must be all that it asks for');
+  }
 }
 
 /**
@@ -318,6 +317,10 @@ function innermost(matches: (scope: HoldScope) => boolean): HoldScope | undefine
 
 /** @throws the reason why the lease is not held any more */
 export function assertStands(lease: Lease): void {
-  if (lease.isHeld()) return;
-  throw lease.signal.aborted ? lease.signal.reason : new LockLostError(lease.key, 'it was released');
+  if (!lease.isHeld()) throw reasonOfEnd(lease);
+}
+
+/** Returns the reason why the lease is not held any more. */
+export function reasonOfEnd({ key, signal }: Lease): unknown {
+  return signal.aborted ? signal.reason : new LockLostError(key, 'it was released');
 }

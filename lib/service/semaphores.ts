@@ -17,7 +17,7 @@ import type {
 } from '../contract/semaphore.options.js';
 import type { AcquisitionGate, AcquisitionOptions } from './acquisition-gate.js';
 import { placed } from './call-site.js';
-import { guarded, runHolding } from './held-leases.js';
+import { runHolding } from './held-leases.js';
 import { mustNotHoldAtomicSet, permitsHeld } from './hold-scope.js';
 import type { LockConnection } from './lock-connection.js';
 import type { LockTarget } from './lock-targets.js';
@@ -108,7 +108,7 @@ class CountedLock implements SemaphoreLock {
     checkWork(work);
     const demand = await this.#demand(placed(options, this.#target, this, 'using'), this.#target.waitMs);
     const lease = await this.#gate.acquire(demand.target, acquisition(demand, false));
-    return runHolding(lease, demand.target, () => guarded(lease, demand.options, work));
+    return runHolding(lease, demand.target, demand.options, work);
   }
 
   permits(): Promise<number> {

@@ -4,8 +4,7 @@ import { promised } from '../async/deferred.js';
 import { Deadline } from '../composite/deadline.js';
 import { resolveAcquireOptions } from '../contract/acquire.options.js';
 import type { ResolvedAcquireOptions } from '../contract/acquire.options.js';
-import { PLACE, check, checkWork } from '../contract/check.js';
-import type { Placed } from '../contract/check.js';
+import { PLACE, checkWork } from '../contract/check.js';
 import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
@@ -35,7 +34,7 @@ export class SingleLock implements Lock {
   acquire(options?: AcquireOptions): Promise<Lease> {
     const asked = placed(options, this.#target, this, 'acquire');
     return promised(() => {
-      const resolved = this.#resolve(asked, this.#target.waitMs);
+      const resolved = resolveAcquireOptions(asked, this.#target);
       const outer = scopeHolding(this.#target);
       return outer
         ? this.#readOn(outer, resolved)
@@ -46,7 +45,7 @@ export class SingleLock implements Lock {
   tryAcquire(options?: AcquireOptions): Promise<Lease | null> {
     const asked = placed(options, this.#target, this, 'tryAcquire');
     return promised(() => {
-      const resolved = this.#resolve(asked, 0);
+      const resolved = resolveAcquireOptions(asked, this.#target, 0);
       const outer = scopeHolding(this.#target);
       return outer
         ? this.#readOn(outer, resolved)
@@ -56,7 +55,7 @@ export class SingleLock implements Lock {
 
   async using<T>(work: Work<T>, options?: UsingOptions): Promise<T> {
     checkWork(work);
-    const resolved = this.#resolve(placed(options, this.#target, this, 'using'), this.#target.waitMs);
+    const resolved = resolveAcquireOptions(placed(options, this.#target, this, 'using'), this.#target);
     const outer = scopeHolding(this.#target);
     return outer ? this.#enter(outer, resolved, work) : this.#hold(resolved, resolved.waitMs, work);
   }
@@ -64,7 +63,7 @@ export class SingleLock implements Lock {
   /** @param leftMs remaining time that the caller waits, in milliseconds */
   async #hold<T>(options: ResolvedAcquireOptions, leftMs: number, work: Work<T>): Promise<T> {
     const lease = await this.#gate.acquire(this.#target, this.#asking(options, leftMs, false));
-    return runHolding(lease, this.#target, (own) => guarded(own, options, work));
+    return runHolding(lease, this.#target, options, work);
   }
 
   async #enter<T>(outer: HoldScope, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
@@ -77,6 +76,7 @@ export class SingleLock implements Lock {
       if (!reentrantHold?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
       this.#checkEntry(outer, options);
       const lease = new EnteredLease(reentrantHold.lease, this.#target.mode);
+      reentrantHold.enter(lease.mode);
       return await runInside(reentrantHold, lease, () => guarded(lease, options, work));
     } finally {
       leaveLine();
@@ -115,13 +115,6 @@ export class SingleLock implements Lock {
     }
     signal?.throwIfAborted();
     return readOnIn(reentrantHold);
-  }
-
-  #resolve(options: UsingOptions & Placed, waitMs: number): ResolvedAcquireOptions {
-    const { reentrant, onLost } = this.#target;
-    const resolved = resolveAcquireOptions(options, { waitMs, reentrant, onLost });
-    if (this.#target.line === 'none') check(resolved.waitMs === 0, 'waitMs', resolved.waitMs, "0 where line is 'none'");
-    return resolved;
   }
 
   #selfWait(why: string): LockReentrancyError {
