@@ -125,9 +125,12 @@ export class LocalQueue implements SharedLeaseListener {
     this.#tries++;
     try {
       for (;;) {
-        if (this.#isUndecided) await this.#untilDecided(request);
         const lease = this.takeNow(request.target, request.label);
         if (lease) return lease;
+        if (this.#isUndecided) {
+          await this.#untilDecided(request);
+          continue;
+        }
         if (this.#isTaken(request)) return null;
         const sent = this.#sentTry;
         if (!sent) return await this.#askBackend(request);
@@ -148,12 +151,10 @@ export class LocalQueue implements SharedLeaseListener {
     await this.#giveUp(this.#shared);
   }
 
-  async left(shared: SharedLease, keepMs: number): Promise<void> {
+  async left(shared: SharedLease): Promise<void> {
     if (shared !== this.#shared) return this.#leftClosed(shared);
     this.#serve(shared);
-    if (!shared.isIdle || this.#rest.isOf(shared)) return;
-    if (keepMs > 0 && this.#waiting.size === 0 && shared.mayBeKept) return shared.keep(keepMs);
-    await this.#giveUp(shared);
+    await this.#keepOrGiveUp(shared);
   }
 
   async #leftClosed(shared: SharedLease): Promise<void> {
@@ -189,8 +190,8 @@ export class LocalQueue implements SharedLeaseListener {
   }
 
   async #untilDecided(request: CallerRequest): Promise<void> {
-    while (this.#shared?.admission === 'in doubt') await orAbort(this.#shared.untilKnown(), request.signal);
-    while (this.#turn.isLong) await nextTurn();
+    if (this.#shared?.admission === 'in doubt') await orAbort(this.#shared.untilKnown(), request.signal);
+    else await nextTurn();
     if (request.givenUp) throw request.givenUp.reason;
   }
 
@@ -273,10 +274,15 @@ export class LocalQueue implements SharedLeaseListener {
 
   async #goOn(shared: SharedLease): Promise<void> {
     if (shared !== this.#shared) return;
-    const givenUp = this.#follow(shared);
-    // Judged before any `await`: a holder that releases at once decides itself whether the lease stays warm.
-    const isUnused = shared.isIdle && !this.#rest.isOf(shared);
-    await (givenUp ?? (isUnused ? this.#giveUp(shared) : undefined));
+    await (this.#follow(shared) ?? this.#keepOrGiveUp(shared));
+  }
+
+  /** Keeps a lease that no caller uses warm, if that is allowed. Otherwise gives it up. */
+  #keepOrGiveUp(shared: SharedLease): Promise<void> | undefined {
+    if (!shared.isIdle || this.#rest.isOf(shared)) return undefined;
+    if (this.#waiting.size > 0 || !shared.mayBeKept) return this.#giveUp(shared);
+    shared.keep();
+    return undefined;
   }
 
   /** Queues the next contender before this one is deleted, so that both are in one transaction. */

@@ -56,7 +56,7 @@ export interface SharedLeaseListener {
   /** The number of callers that wait in the local queue. */
   readonly waitingCallers: number;
   /** Called when a caller has released its lease. Resolves when this blocks no other contender any more. */
-  left(shared: SharedLease, keepMs: number): Promise<void>;
+  left(shared: SharedLease): Promise<void>;
   /** Called when no more callers are admitted. Present holders keep the lease. */
   closed(shared: SharedLease): void;
   /** Called when it is known whether the next caller may be admitted: it is not in doubt any more. */
@@ -91,6 +91,7 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
   #isEnded = false;
   #isClosed = false;
   #isNotedKept = false;
+  /** `keepMs` of the last use. */
   #keepMs = 0;
   #idleSince = 0;
   #cancelIdle: Dispose | undefined;
@@ -138,9 +139,9 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     return this.#bounds.untilKnown();
   }
 
-  /** Whether this process may keep the lease warm. */
+  /** Whether this process may keep the lease warm after its last use. */
   get mayBeKept(): boolean {
-    if (this.#isClosed || !this.#mayKeep || this.#handOvers >= MOST_HAND_OVERS) return false;
+    if (this.#keepMs === 0 || this.#isClosed || !this.#mayKeep || this.#handOvers >= MOST_HAND_OVERS) return false;
     return !this.#bounds.isWanted && this.#lease.state === 'held';
   }
 
@@ -150,8 +151,9 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     const since = this.use ? now() : 0;
     const giveBack = () => {
       place.leave();
+      this.#keepMs = keepMs;
       this.use?.blocked(now() - since, this.#listener.waitingCallers);
-      return this.#listener.left(this, keepMs);
+      return this.#listener.left(this);
     };
     const lease = new GrantedLease(this, { key, fencingToken, giveBack });
     if (this.#isNotedKept) this.#inUseAgain();
@@ -166,12 +168,11 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     this.#bounds.expect();
   }
 
-  /** Keeps the lease warm for `keepMs` after its last use. A request by another process ends that at once. */
-  keep(keepMs: number): void {
-    this.#keepMs = keepMs;
+  /** Keeps the lease warm for `keepMs` of its last use. A request by another process ends that at once. */
+  keep(): void {
     this.#idleSince = now();
     this.#bounds.watch(() => this.#wanted());
-    this.#cancelIdle ??= after(Math.min(keepMs, NOTED_AFTER_MS), () => this.#idled());
+    this.#cancelIdle ??= after(Math.min(this.#keepMs, NOTED_AFTER_MS), () => this.#idled());
   }
 
   /** Admits no more callers. The backend's lease is released with the last holder. */

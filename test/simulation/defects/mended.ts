@@ -23,8 +23,8 @@ const READERS: readonly Defect[] = [
       },
       {
         file: LOCAL_QUEUE,
-        replace: 'const givenUp = this.#follow(shared);',
-        by: 'const givenUp = void this.#serve(shared);',
+        replace: 'await (this.#follow(shared) ?? ',
+        by: 'await (void this.#serve(shared) ?? ',
       },
     ],
     needs: {
