@@ -23,8 +23,8 @@ const READERS: readonly Defect[] = [
       },
       {
         file: LOCAL_QUEUE,
-        replace: 'await (this.#follow(shared) ?? ',
-        by: 'await (void this.#serve(shared) ?? ',
+        replace: 'void this.#follow(shared);',
+        by: 'if (shared.isIdle) void this.#follow(shared); else this.#serve(shared);',
       },
     ],
     needs: {
