@@ -158,7 +158,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     if (shared === this.#shared) return this.#follow(shared);
     if (!shared.isIdle) return;
     this.#closed = this.#closed.filter((other) => other !== shared);
-    this.#enter();
+    this.#goAhead();
     await shared.end();
   }
 
@@ -178,7 +178,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     // The last caller cancels the contender, and its wait ends when the contender has left the queue.
     if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);
     else this.#failGivenUp(waiter);
-    this.#enter();
+    this.#goAhead();
   }
 
   get #sharedLeases(): SharedLease[] {
@@ -224,8 +224,13 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
 
   /** Admits waiting callers to the present lease, or queues a contender for them. */
   #goAhead(): void {
-    if (!this.#shared) this.#enter();
-    else if (this.#waiting.size > 0) void this.#follow(this.#shared);
+    const { first } = this.#waiting;
+    if (this.#shared) {
+      if (first) void this.#follow(this.#shared);
+    } else if (!this.#entry && !this.#sentTry) {
+      if (first) void this.#acquire((this.#entry = new PendingAcquisition(first.request, this.#arrived)));
+      else if (this.#closed.length === 0 && this.#tries === 0) this.#onEmpty(this);
+    }
   }
 
   /**
@@ -295,7 +300,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     shared.use?.endsAs(why);
     const { isIdle } = shared;
     if (!isIdle) this.#close(shared);
-    this.#enter();
+    this.#goAhead();
     if (isIdle) await shared.end();
   }
 
@@ -303,13 +308,6 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
   #close(shared: SharedLease): void {
     this.#closed = [...this.#closed, shared];
     shared.close();
-  }
-
-  #enter(): void {
-    if (this.#shared || this.#entry || this.#sentTry) return;
-    const { first } = this.#waiting;
-    if (first) void this.#acquire((this.#entry = new PendingAcquisition(first.request, this.#arrived)));
-    else if (this.#closed.length === 0 && this.#tries === 0) this.#onEmpty(this);
   }
 
   async #acquire(entry: PendingAcquisition): Promise<void> {
@@ -322,7 +320,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     this.#entry = undefined;
     if (lease) await this.#granted(lease, entry.request);
     for (const waiter of entry.abandonedBy) this.#failGivenUp(waiter);
-    if (!lease) this.#enter();
+    if (!lease) this.#goAhead();
   }
 
   #granted(lease: GrantedLease, request: LockRequest): Promise<void> | undefined {
@@ -344,7 +342,7 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
       first.fail(error);
     }
     for (const waiter of abandonedBy) this.#failGivenUp(waiter);
-    this.#enter();
+    this.#goAhead();
   }
 
   #failGivenUp(waiter: Waiter): void {
