@@ -23,8 +23,8 @@ type Bounds = 'kept' | 'in doubt' | 'reached';
 export class HandOverLimit {
   readonly #demand: Demand | undefined;
   readonly #onKnown: () => void;
-  readonly #since = now();
-  #onWanted: () => void = () => {};
+  readonly #since: number;
+  #onWanted: (() => void) | undefined;
   #isWanted = false;
   #isKnown = false;
   #untilKnown: Deferred<void> | undefined;
@@ -33,10 +33,12 @@ export class HandOverLimit {
 
   /**
    * @param demand tells whether another contender waits; without it, one may always wait
+   * @param since time at which the contender got the key
    * @param onKnown called once, when it is known whether another process waits
    */
-  constructor(demand: Demand | undefined, onKnown: () => void) {
+  constructor(demand: Demand | undefined, since: number, onKnown: () => void) {
     this.#demand = demand;
+    this.#since = since;
     this.#onKnown = onKnown;
     this.#isWanted = demand === undefined;
   }
@@ -46,13 +48,13 @@ export class HandOverLimit {
     return this.#isWanted;
   }
 
-  /** Watches for waiting processes from now on, and calls back when one waits. */
-  watch(onWanted: () => void): void {
+  /** Watches for waiting processes from now on. Calls back when one waits, or as it was asked to before. */
+  watch(onWanted = this.#onWanted): void {
     this.#onWanted = onWanted;
     this.#unwatch ??= this.#demand?.watch(
       () => {
         this.#isWanted = true;
-        this.#onWanted();
+        this.#onWanted?.();
         this.#known();
       },
       () => this.#known(),
@@ -68,7 +70,7 @@ export class HandOverLimit {
   expect(): void {
     if (this.#isWanted || this.#unwatch || this.#cancelTimer || !this.#demand) return;
     const leftMs = Math.max(0, LONGEST_MS / 2 - (now() - this.#since));
-    this.#cancelTimer = after(leftMs, () => this.watch(this.#onWanted));
+    this.#cancelTimer = after(leftMs, () => this.watch());
   }
 
   dispose(): void {
@@ -82,7 +84,7 @@ export class HandOverLimit {
     if (this.#isKnown && !this.#isWanted) return 'kept';
     const share = Math.max(handOvers / MOST_HAND_OVERS, (now() - this.#since) / LONGEST_MS);
     // Watch at half of the limit, so that the answer is there when the limit is reached.
-    if (share >= 1 / 2 && !this.#isWanted) this.watch(this.#onWanted);
+    if (share >= 1 / 2 && !this.#isWanted) this.watch();
     if (share < 1) return 'kept';
     if (this.#isWanted) return 'reached';
     return this.#isKnown ? 'kept' : 'in doubt';

@@ -2,15 +2,15 @@ import { orAbort } from '../async/abort.js';
 import { LinkedList } from '../async/collections.js';
 import { nextTurn } from '../async/timer.js';
 import type { LoopBudget } from '../async/timer.js';
-import type { EventOrigin } from '../contract/channels.js';
+import type { EventOrigin, LocalEndEvent } from '../contract/channels.js';
 import { LockUnavailableError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { requestOf } from '../contract/lock-request.js';
-import type { CallerRequest, LocalTarget } from '../contract/lock-request.js';
-import { SharedLease, Yield } from './shared-lease.js';
-import type { Holder, LocalAdmission, SharedLeaseListener } from './shared-lease.js';
+import type { CallerRequest, LocalTarget, LockRequest } from '../contract/lock-request.js';
+import { SharedLease } from './shared-lease.js';
+import type { LocalAdmission, SharedLeaseListener } from './shared-lease.js';
 import { PendingAcquisition, Waiter } from './waiters.js';
-import type { GrantingBackend } from './waiters.js';
+import type { GrantingBackend, WaiterListener } from './waiters.js';
 
 /** One caller in a local queue, as shown to observers. */
 export interface LocalCaller {
@@ -34,17 +34,21 @@ interface SentTry {
  *
  * When the session is suspended or lost, the contender is not handed over any more, and waiting callers queue again.
  */
-export class LocalQueue implements SharedLeaseListener {
+export class LocalQueue implements SharedLeaseListener, WaiterListener {
   readonly #backend: GrantingBackend;
   readonly #turn: LoopBudget;
-  readonly #onEmpty: () => void;
+  readonly #onEmpty: (queue: LocalQueue) => void;
   readonly origin: EventOrigin;
   /** The callers that wait, in the order of their arrival. */
   readonly #waiting = new LinkedList<Waiter>();
   /** The number of callers that have waited here so far. */
   #arrived = 0;
   #shared: SharedLease | undefined;
-  readonly #rest = new Yield((shared) => void this.#goOn(shared));
+  /**
+   * The lease that pauses, because its next caller must wait: for the next turn of the event loop, or until it is known
+   * whether another process waits.
+   */
+  #paused: SharedLease | undefined;
   /** Shared leases that accept no more callers, but still have holders. */
   #closed: readonly SharedLease[] = [];
   #entry: PendingAcquisition | undefined;
@@ -59,7 +63,7 @@ export class LocalQueue implements SharedLeaseListener {
    * @param origin origin of the events of the queue
    * @param onEmpty called when no caller holds, waits, or has a request in progress
    */
-  constructor(backend: GrantingBackend, turn: LoopBudget, origin: EventOrigin, onEmpty: () => void) {
+  constructor(backend: GrantingBackend, turn: LoopBudget, origin: EventOrigin, onEmpty: (queue: LocalQueue) => void) {
     this.#backend = backend;
     this.#turn = turn;
     this.origin = origin;
@@ -105,9 +109,9 @@ export class LocalQueue implements SharedLeaseListener {
    */
   wait(request: CallerRequest): Promise<GrantedLease> {
     return new Promise((resolve, reject) => {
-      const waiter = new Waiter(request, ++this.#arrived, this.#gaveUp, resolve, reject);
+      const waiter = new Waiter(request, ++this.#arrived, this, resolve, reject);
       waiter.place = this.#waiting.join(waiter);
-      if (request.givenUp) return this.#gaveUp(waiter, request.givenUp.reason);
+      if (request.givenUp) return this.gaveUp(waiter, request.givenUp.reason);
       request.onGivenUp = waiter;
       this.#goAhead();
     });
@@ -125,9 +129,12 @@ export class LocalQueue implements SharedLeaseListener {
     this.#tries++;
     try {
       for (;;) {
-        if (this.#isUndecided) await this.#untilDecided(request);
         const lease = this.takeNow(request.target, request.label);
         if (lease) return lease;
+        if (this.#isUndecided) {
+          await this.#untilDecided(request);
+          continue;
+        }
         if (this.#isTaken(request)) return null;
         const sent = this.#sentTry;
         if (!sent) return await this.#askBackend(request);
@@ -144,22 +151,14 @@ export class LocalQueue implements SharedLeaseListener {
   /** Releases the key if no caller uses it. */
   async giveUpKept(): Promise<void> {
     if (!this.#shared?.isIdle) return;
-    this.#shared.use?.endsAs('closed');
-    await this.#giveUp(this.#shared);
+    await this.#giveUp(this.#shared, 'closed');
   }
 
-  async left(shared: SharedLease, keepMs: number): Promise<void> {
-    if (shared !== this.#shared) return this.#leftClosed(shared);
-    this.#serve(shared);
-    if (!shared.isIdle || this.#rest.isOf(shared)) return;
-    if (keepMs > 0 && this.#waiting.size === 0 && shared.mayBeKept) return shared.keep(keepMs);
-    await this.#giveUp(shared);
-  }
-
-  async #leftClosed(shared: SharedLease): Promise<void> {
+  async left(shared: SharedLease): Promise<void> {
+    if (shared === this.#shared) return this.#follow(shared);
     if (!shared.isIdle) return;
     this.#closed = this.#closed.filter((other) => other !== shared);
-    this.#enter();
+    this.#goAhead();
     await shared.end();
   }
 
@@ -167,8 +166,19 @@ export class LocalQueue implements SharedLeaseListener {
     void this.#giveUp(shared);
   }
 
+  /** Ends the pause of a lease. */
   known(shared: SharedLease): void {
-    this.#rest.end(shared);
+    if (this.#paused !== shared) return;
+    this.#paused = undefined;
+    void this.#follow(shared);
+  }
+
+  gaveUp(waiter: Waiter, reason: unknown): void {
+    if (!waiter.place?.leave()) return;
+    // The last caller cancels the contender, and its wait ends when the contender has left the queue.
+    if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);
+    else this.#failGivenUp(waiter);
+    this.#goAhead();
   }
 
   get #sharedLeases(): SharedLease[] {
@@ -189,13 +199,14 @@ export class LocalQueue implements SharedLeaseListener {
   }
 
   async #untilDecided(request: CallerRequest): Promise<void> {
-    while (this.#shared?.admission === 'in doubt') await orAbort(this.#shared.untilKnown(), request.signal);
-    while (this.#turn.isLong) await nextTurn();
+    if (this.#shared?.admission === 'in doubt') await orAbort(this.#shared.untilKnown(), request.signal);
+    else await nextTurn();
     if (request.givenUp) throw request.givenUp.reason;
   }
 
   async #askBackend(request: CallerRequest): Promise<GrantedLease | null> {
-    const asked = this.#backend.acquire(requestOf(request));
+    const sent = requestOf(request);
+    const asked = this.#backend.acquire(sent);
     const refusal = asked.then(
       (lease) => (lease ? undefined : null),
       (error: unknown) => error,
@@ -203,7 +214,7 @@ export class LocalQueue implements SharedLeaseListener {
     this.#sentTry = { number: ++this.#sent, refusal };
     try {
       const granted = await asked;
-      return granted && this.#grant(this.#begin(granted, request.target.keepMs > 0), request.target, request.label);
+      return granted && this.#grant(this.#begin(granted, sent), request.target, request.label);
     } finally {
       this.#sentTry = undefined;
       // Before the next try is sent: waiting callers are delayed by one try at most.
@@ -213,29 +224,36 @@ export class LocalQueue implements SharedLeaseListener {
 
   /** Admits waiting callers to the present lease, or queues a contender for them. */
   #goAhead(): void {
-    if (this.#shared) void this.#follow(this.#shared);
-    else this.#enter();
+    const { first } = this.#waiting;
+    if (this.#shared) {
+      if (first) void this.#follow(this.#shared);
+    } else if (!this.#entry && !this.#sentTry) {
+      if (first) void this.#acquire((this.#entry = new PendingAcquisition(first.request, this.#arrived)));
+      else if (this.#closed.length === 0 && this.#tries === 0) this.#onEmpty(this);
+    }
   }
 
   /**
-   * Admits waiting callers where allowed. Queues a new contender for those that the present lease does not admit any
-   * more.
+   * Admits waiting callers where allowed. Gives the lease up for those that it does not admit any more. A lease that no
+   * caller uses or waits for is kept warm if that is allowed, and given up otherwise.
    */
   #follow(shared: SharedLease): Promise<void> | undefined {
     const admission = this.#serve(shared);
-    if (this.#waiting.size === 0 || this.#rest.isOf(shared)) return undefined;
-    if (admission === 'over') {
-      shared.use?.endsAs('bounds');
-      return this.#giveUp(shared);
+    if (this.#paused === shared) return undefined;
+    if (this.#waiting.size > 0) {
+      if (admission === 'over') return this.#giveUp(shared, 'bounds');
+      shared.expectDemand();
+    } else if (shared.isIdle) {
+      if (!shared.mayBeKept) return this.#giveUp(shared);
+      shared.keep();
     }
-    shared.expectDemand();
     return undefined;
   }
 
   /** Callers join the newest lease. An older lease, of readers only, remains until its holders have released it. */
-  #begin(lease: GrantedLease, mayKeep: boolean): SharedLease {
+  #begin(lease: GrantedLease, { keeps = false }: LockRequest): SharedLease {
     const older = this.#shared;
-    const shared = (this.#shared = new SharedLease(lease, mayKeep, this));
+    const shared = (this.#shared = new SharedLease(lease, keeps, this));
     if (older?.isIdle) void older.end();
     else if (older) this.#close(older);
     return shared;
@@ -245,10 +263,10 @@ export class LocalQueue implements SharedLeaseListener {
   #serve(shared: SharedLease): LocalAdmission | undefined {
     for (let waiter = this.#waiting.first; waiter; waiter = this.#waiting.first) {
       const { admission } = shared;
-      if (admission === 'in doubt') this.#rest.hold(shared);
+      if (admission === 'in doubt') this.#paused = shared;
       if (admission !== 'open') return admission;
       if (this.#turn.isLong) {
-        this.#rest.begin(shared);
+        this.#pauseForTurn(shared);
         return undefined;
       }
       this.#hand(shared, waiter);
@@ -257,13 +275,17 @@ export class LocalQueue implements SharedLeaseListener {
     return undefined;
   }
 
+  #pauseForTurn(shared: SharedLease): void {
+    if (this.#paused !== shared) void nextTurn().then(() => this.known(shared));
+    this.#paused = shared;
+  }
+
   #hand(shared: SharedLease, waiter: Waiter): void {
     const { request } = waiter;
     waiter.place?.leave();
     const lease = this.#grant(shared, request.target, request.label);
     request.settled(lease);
     waiter.resolve(lease);
-    if (this.#waiting.size > 0) shared.expectDemand();
   }
 
   #grant(shared: SharedLease, target: LocalTarget, label?: string): GrantedLease {
@@ -271,21 +293,14 @@ export class LocalQueue implements SharedLeaseListener {
     return shared.grant(target, label);
   }
 
-  async #goOn(shared: SharedLease): Promise<void> {
-    if (shared !== this.#shared) return;
-    const givenUp = this.#follow(shared);
-    // Judged before any `await`: a holder that releases at once decides itself whether the lease stays warm.
-    const isUnused = shared.isIdle && !this.#rest.isOf(shared);
-    await (givenUp ?? (isUnused ? this.#giveUp(shared) : undefined));
-  }
-
   /** Queues the next contender before this one is deleted, so that both are in one transaction. */
-  async #giveUp(shared: SharedLease): Promise<void> {
+  async #giveUp(shared: SharedLease, why: LocalEndEvent['why'] = 'idle'): Promise<void> {
     if (shared !== this.#shared) return;
     this.#shared = undefined;
+    shared.use?.endsAs(why);
     const { isIdle } = shared;
     if (!isIdle) this.#close(shared);
-    this.#enter();
+    this.#goAhead();
     if (isIdle) await shared.end();
   }
 
@@ -295,36 +310,27 @@ export class LocalQueue implements SharedLeaseListener {
     shared.close();
   }
 
-  #enter(): void {
-    if (this.#shared || this.#entry || this.#sentTry) return;
-    const { first } = this.#waiting;
-    if (!first) return this.#closed.length === 0 && this.#tries === 0 ? this.#onEmpty() : undefined;
-    const entry = new PendingAcquisition(this.#backend, first.request, this.#arrived);
-    this.#entry = entry;
-    entry.lease.then(
-      (lease) => this.#entered(entry, lease),
-      (error: unknown) => this.#refused(entry, error),
-    );
-  }
-
-  async #entered(entry: PendingAcquisition, lease: GrantedLease | null): Promise<void> {
-    this.#entry = undefined;
-    if (!lease) {
-      this.#failGivenUp(entry.abandonedBy);
-      return this.#enter();
+  async #acquire(entry: PendingAcquisition): Promise<void> {
+    let lease: GrantedLease | null;
+    try {
+      lease = await this.#backend.acquire(entry.request);
+    } catch (error) {
+      return this.#refused(entry, error);
     }
-    // A try was granted a lease meanwhile, and no caller waits for a second one.
-    if (this.#shared && !this.#waiting.first) return this.#notNeeded(entry, lease);
-    const shared = this.#begin(lease, entry.keeps);
-    // The first caller gets the lease even if it already admits no more callers, and is notified of what happens to it.
-    if (this.#waiting.first && lease.isHeld()) this.#hand(shared, this.#waiting.first);
-    await this.#goOn(shared);
-    this.#failGivenUp(entry.abandonedBy);
+    this.#entry = undefined;
+    if (lease) await this.#granted(lease, entry.request);
+    for (const waiter of entry.abandonedBy) this.#failGivenUp(waiter);
+    if (!lease) this.#goAhead();
   }
 
-  async #notNeeded({ abandonedBy }: PendingAcquisition, lease: GrantedLease): Promise<void> {
-    await lease.release();
-    this.#failGivenUp(abandonedBy);
+  #granted(lease: GrantedLease, request: LockRequest): Promise<void> | undefined {
+    const { first } = this.#waiting;
+    // A try was granted a lease meanwhile, and no caller waits for a second one.
+    if (this.#shared && !first) return lease.release();
+    const shared = this.#begin(lease, request);
+    // The first caller gets the lease even if it already admits no more callers, and is notified of what happens to it.
+    if (first && lease.isHeld()) this.#hand(shared, first);
+    return this.#follow(shared);
   }
 
   #refused({ abandonedBy, lastNumber }: PendingAcquisition, error: unknown): void {
@@ -335,26 +341,16 @@ export class LocalQueue implements SharedLeaseListener {
       this.#waiting.shift();
       first.fail(error);
     }
-    this.#failGivenUp(abandonedBy);
-    this.#enter();
+    for (const waiter of abandonedBy) this.#failGivenUp(waiter);
+    this.#goAhead();
   }
 
-  readonly #gaveUp = (waiter: Waiter, reason: unknown): void => {
-    if (!waiter.place?.leave()) return;
-    // The last caller cancels the contender, and its wait ends when the contender has left the queue.
-    if (this.#waiting.size === 0 && this.#entry) this.#entry.abandon(waiter, reason);
-    else this.#failGivenUp([waiter]);
-    this.#enter();
-  };
-
-  #failGivenUp(waiters: readonly Waiter[]): void {
-    for (const waiter of waiters) {
-      const reason = waiter.request.givenUp?.reason;
-      waiter.fail(this.#backend.explain?.(reason) ?? reason);
-    }
+  #failGivenUp(waiter: Waiter): void {
+    const reason = waiter.request.givenUp?.reason;
+    waiter.fail(this.#backend.explain?.(reason) ?? reason);
   }
 }
 
-function asCaller({ lease, label }: Holder): LocalCaller {
-  return { state: 'held', label, since: lease.acquiredAt };
+function asCaller({ label, acquiredAt }: GrantedLease): LocalCaller {
+  return { state: 'held', label, since: acquiredAt };
 }

@@ -34,7 +34,15 @@ export class LocalQueues {
    * `request.wait` is false and the key is taken.
    */
   acquire(request: CallerRequest): Promise<GrantedLease | null> {
-    const queue = this.#queueOf(request.target);
+    const { mode, identity } = request.target;
+    const queues = this.#queues[mode];
+    let queue = queues.get(identity);
+    if (!queue) {
+      queue = new LocalQueue(this.#backend, this.#turn, this.#origin, (empty) => {
+        if (queues.get(identity) === empty) queues.delete(identity);
+      });
+      queues.set(identity, queue);
+    }
     return request.wait ? queue.wait(request) : queue.ask(request);
   }
 
@@ -47,17 +55,5 @@ export class LocalQueues {
   async giveUpKept(): Promise<void> {
     const queues = Object.values(this.#queues).flatMap((byKey) => byKey.values);
     await Promise.all(queues.map((queue) => queue.giveUpKept()));
-  }
-
-  #queueOf({ mode, identity }: LocalTarget): LocalQueue {
-    const queues = this.#queues[mode];
-    const found = queues.get(identity);
-    if (found) return found;
-    const forget = () => {
-      if (queues.get(identity) === queue) queues.delete(identity);
-    };
-    const queue = new LocalQueue(this.#backend, this.#turn, this.#origin, forget);
-    queues.set(identity, queue);
-    return queue;
   }
 }

@@ -1,7 +1,7 @@
 import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { LinkedList } from '../async/collections.js';
-import { nextTurn, after } from '../async/timer.js';
+import { after } from '../async/timer.js';
 import { channels } from '../contract/channels.js';
 import type { EventOrigin, LocalEndEvent } from '../contract/channels.js';
 import type { LockError } from '../contract/errors.js';
@@ -18,10 +18,15 @@ const NOTED_AFTER_MS = 50;
  * subscriber when the lease begins.
  */
 class LocalUse {
-  readonly #since = now();
+  readonly #since: number;
   #blockedMs = 0;
   /** The reason for the end, if there is one besides that no caller needs the lease. */
   #why: LocalEndEvent['why'] = 'idle';
+
+  /** @param since time at which the process got the key */
+  constructor(since: number) {
+    this.#since = since;
+  }
 
   /** Adds the time of one holder, for each caller that has waited for it. */
   blocked(heldMs: number, waitingCallers: number): void {
@@ -56,7 +61,7 @@ export interface SharedLeaseListener {
   /** The number of callers that wait in the local queue. */
   readonly waitingCallers: number;
   /** Called when a caller has released its lease. Resolves when this blocks no other contender any more. */
-  left(shared: SharedLease, keepMs: number): Promise<void>;
+  left(shared: SharedLease): Promise<void>;
   /** Called when no more callers are admitted. Present holders keep the lease. */
   closed(shared: SharedLease): void;
   /** Called when it is known whether the next caller may be admitted: it is not in doubt any more. */
@@ -72,25 +77,22 @@ export interface SharedLeaseListener {
  */
 export type LocalAdmission = 'open' | 'in doubt' | 'full' | 'over';
 
-/** A caller that holds the key, with its label. */
-export interface Holder {
-  readonly lease: GrantedLease;
-  readonly label: string | undefined;
-}
-
 /** One lease of the backend. Callers of this process hold it one after another, or together as readers. */
 export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrade'>, LeaseFollower {
   readonly #lease: GrantedLease;
   readonly #mayKeep: boolean;
   readonly #listener: SharedLeaseListener;
-  readonly #bounds: HandOverLimit;
-  readonly #holders = new LinkedList<Holder>();
+  readonly #since = now();
+  #limit: HandOverLimit | undefined;
+  /** The leases of the callers that hold the key now. */
+  readonly #holders = new LinkedList<GrantedLease>();
   /** The use as observers see it; `undefined` when there are none. */
-  readonly use: LocalUse | undefined = channels.localEnd.hasSubscribers ? new LocalUse() : undefined;
+  readonly use: LocalUse | undefined = channels.localEnd.hasSubscribers ? new LocalUse(this.#since) : undefined;
   #handOvers = 0;
   #isEnded = false;
   #isClosed = false;
   #isNotedKept = false;
+  /** `keepMs` of the last use. */
   #keepMs = 0;
   #idleSince = 0;
   #cancelIdle: Dispose | undefined;
@@ -100,13 +102,12 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     this.#lease = lease;
     this.#mayKeep = mayKeep;
     this.#listener = listener;
-    this.#bounds = new HandOverLimit(lease.demand, () => this.#listener.known(this));
     this.#isClosed = lease.state !== 'held';
     lease.addFollower(this);
   }
 
-  /** Returns the callers that hold the key now, the earliest first, up to `most`. */
-  holders(most = Infinity): readonly Holder[] {
+  /** Returns the leases of the callers that hold the key now, the earliest first, up to `most`. */
+  holders(most = Infinity): readonly GrantedLease[] {
     return this.#holders.head(most);
   }
 
@@ -125,7 +126,7 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
   /** The answer to the next caller. */
   get admission(): LocalAdmission {
     if (this.#isClosed || this.#handOvers >= MOST_HAND_OVERS || !this.#lease.isHeld()) return 'over';
-    const bounds = this.#bounds.stateAfter(this.#handOvers);
+    const bounds = this.#handOverLimit.stateAfter(this.#handOvers);
     if (bounds === 'reached') return 'over';
     // The doubt lasts one round trip. So readers that join meanwhile delay a waiting writer by no more than that.
     if (this.mode === 'read') return 'open';
@@ -135,13 +136,13 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
 
   /** Resolves when it is known whether another process waits, or when no more callers are admitted. */
   untilKnown(): Promise<void> {
-    return this.#bounds.untilKnown();
+    return this.#handOverLimit.untilKnown();
   }
 
-  /** Whether this process may keep the lease warm. */
+  /** Whether this process may keep the lease warm after its last use. */
   get mayBeKept(): boolean {
-    if (this.#isClosed || !this.#mayKeep || this.#handOvers >= MOST_HAND_OVERS) return false;
-    return !this.#bounds.isWanted && this.#lease.state === 'held';
+    if (this.#keepMs === 0 || this.#isClosed || !this.#mayKeep || this.#handOvers >= MOST_HAND_OVERS) return false;
+    return !this.#handOverLimit.isWanted && this.#lease.state === 'held';
   }
 
   /** Returns a lease for the next caller, with a token of its own. */
@@ -150,35 +151,36 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     const since = this.use ? now() : 0;
     const giveBack = () => {
       place.leave();
+      this.#keepMs = keepMs;
       this.use?.blocked(now() - since, this.#listener.waitingCallers);
-      return this.#listener.left(this, keepMs);
+      return this.#listener.left(this);
     };
     const lease = new GrantedLease(this, { key, fencingToken, giveBack });
+    lease.label = label;
     if (this.#isNotedKept) this.#inUseAgain();
     this.#handOvers++;
-    const place = this.#holders.join({ lease, label });
-    this.#lease.catchUp(lease);
+    const place = this.#holders.join(lease);
+    if (this.#isClosed) this.#lease.catchUp(lease);
     return lease;
   }
 
   /** Notes that another caller of this process waits for the present holders. */
   expectDemand(): void {
-    this.#bounds.expect();
+    if (!this.#isClosed) this.#handOverLimit.expect();
   }
 
-  /** Keeps the lease warm for `keepMs` after its last use. A request by another process ends that at once. */
-  keep(keepMs: number): void {
-    this.#keepMs = keepMs;
+  /** Keeps the lease warm for `keepMs` of its last use. A request by another process ends that at once. */
+  keep(): void {
     this.#idleSince = now();
-    this.#bounds.watch(() => this.#wanted());
-    this.#cancelIdle ??= after(Math.min(keepMs, NOTED_AFTER_MS), () => this.#idled());
+    this.#handOverLimit.watch(() => this.#wanted());
+    this.#cancelIdle ??= after(Math.min(this.#keepMs, NOTED_AFTER_MS), () => this.#idled());
   }
 
   /** Admits no more callers. The backend's lease is released with the last holder. */
   close(): void {
     this.#isClosed = true;
-    this.#bounds.dispose();
-    this.#stopTimer();
+    this.#limit?.dispose();
+    this.#cancelIdle?.();
   }
 
   /** Releases the backend's lease. */
@@ -194,23 +196,23 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
   suspend(): void {
     this.use?.endsAs('closed');
     this.#close();
-    this.#holders.members.forEach(({ lease }) => lease.suspend());
+    this.#holders.members.forEach((lease) => lease.suspend());
   }
 
   resume(): void {
-    this.#holders.members.forEach(({ lease }) => lease.resume());
+    this.#holders.members.forEach((lease) => lease.resume());
   }
 
   revoke(): void {
     this.use?.endsAs('closed');
     this.#close();
-    this.#holders.members.forEach(({ lease }) => lease.revoke());
+    this.#holders.members.forEach((lease) => lease.revoke());
   }
 
   lose(reason: LockError): void {
     this.use?.endsAs('lost');
     this.#close();
-    this.#holders.members.forEach(({ lease }) => lease.lose(reason));
+    this.#holders.members.forEach((lease) => lease.lose(reason));
   }
 
   /** The present holder continues as a reader, and no writer may follow it. Waiting callers queue again. */
@@ -218,6 +220,11 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
     this.use?.endsAs('closed');
     this.#close();
     return this.#lease.downgrade();
+  }
+
+  // Created on first use: most leases are handed over to nobody.
+  get #handOverLimit(): HandOverLimit {
+    return (this.#limit ??= new HandOverLimit(this.#lease.demand, this.#since, () => this.#listener.known(this)));
   }
 
   #close(): void {
@@ -232,7 +239,8 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
 
   #idled(): void {
     this.#cancelIdle = undefined;
-    if (!this.isIdle) return;
+    // While a caller waits for the end of a pause, the lease is not warm.
+    if (!this.isIdle || this.#listener.waitingCallers > 0) return;
     const idleMs = now() - this.#idleSince;
     if (idleMs >= this.#keepMs) return this.#close();
     if (idleMs >= NOTED_AFTER_MS && !this.#isNotedKept) this.#noteKept(true);
@@ -241,63 +249,13 @@ export class SharedLease implements Pick<Grant, 'mode' | 'isCurrent' | 'downgrad
   }
 
   #inUseAgain(): void {
-    this.#stopTimer();
-    this.#noteKept(false);
-  }
-
-  #stopTimer(): void {
     this.#cancelIdle?.();
     this.#cancelIdle = undefined;
+    this.#noteKept(false);
   }
 
   #noteKept(isKept: boolean): void {
     this.#isNotedKept = isKept;
     this.#lease.noteKept(isKept);
-  }
-}
-
-/**
- * A pause of a shared lease whose next caller must wait. It waits for the next turn of the event loop, or until it is
- * known whether another process waits.
- */
-export class Yield {
-  readonly #onOver: (shared: SharedLease) => void;
-  #shared: SharedLease | undefined;
-  #isTimed = false;
-
-  constructor(onOver: (shared: SharedLease) => void) {
-    this.#onOver = onOver;
-  }
-
-  isOf(shared: SharedLease): boolean {
-    return this.#shared === shared;
-  }
-
-  /** Pauses until the next turn of the event loop. If several begin in one turn, only the last one takes effect. */
-  begin(shared: SharedLease): void {
-    this.#shared = shared;
-    if (this.#isTimed) return;
-    this.#isTimed = true;
-    void nextTurn().then(() => this.#over());
-  }
-
-  /** Pauses until `end` is called. */
-  hold(shared: SharedLease): void {
-    this.#shared = shared;
-  }
-
-  end(shared: SharedLease): void {
-    if (this.isOf(shared)) this.#end();
-  }
-
-  #over(): void {
-    this.#isTimed = false;
-    this.#end();
-  }
-
-  #end(): void {
-    const shared = this.#shared;
-    this.#shared = undefined;
-    if (shared) this.#onOver(shared);
   }
 }

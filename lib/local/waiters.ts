@@ -1,13 +1,18 @@
 import { OwnAbortController } from '../async/abort.js';
 import type { Place } from '../async/collections.js';
-import { promised } from '../async/deferred.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import type { LockBackend } from '../contract/lock-backend.js';
 import { failureOf, requestOf } from '../contract/lock-request.js';
-import type { CallerRequest, GivingUpListener } from '../contract/lock-request.js';
+import type { CallerRequest, GivingUpListener, LockRequest } from '../contract/lock-request.js';
 
 /** The part of a backend that a local queue needs. */
 export type GrantingBackend = Pick<LockBackend, 'acquire' | 'explain' | 'state'>;
+
+/** Callback of a waiting caller to its local queue. */
+export interface WaiterListener {
+  /** Called once, when the caller gives up. */
+  gaveUp(waiter: Waiter, reason: unknown): void;
+}
 
 // The offset keeps numbers small: small numbers take no memory of their own, milliseconds since 1970 do.
 const EPOCH_MS = Date.now();
@@ -21,7 +26,7 @@ export class Waiter implements GivingUpListener {
   constructor(
     readonly request: CallerRequest,
     readonly number: number,
-    private readonly onGaveUp: (waiter: Waiter, reason: unknown) => void,
+    private readonly listener: WaiterListener,
     readonly resolve: (lease: GrantedLease) => void,
     private readonly reject: (error: unknown) => void,
   ) {}
@@ -32,7 +37,7 @@ export class Waiter implements GivingUpListener {
   }
 
   gaveUp(reason: unknown): void {
-    this.onGaveUp(this, reason);
+    this.listener.gaveUp(this, reason);
   }
 
   fail(error: unknown): void {
@@ -44,23 +49,21 @@ export class Waiter implements GivingUpListener {
 
 /** A pending request for a lease, on behalf of all callers that wait in the local queue. */
 export class PendingAcquisition {
-  readonly lease: Promise<GrantedLease | null>;
+  readonly request: LockRequest;
   /**
    * The number of the last caller at the time of the request. Its failure is reported to the callers up to this number.
    */
   readonly lastNumber: number;
-  readonly keeps: boolean;
   /** Callers that gave up when no other caller waited. Their waits end when the contender has left the queue. */
   readonly abandonedBy: Waiter[] = [];
   readonly #abort = new OwnAbortController();
 
-  constructor(backend: GrantingBackend, first: CallerRequest, lastNumber: number) {
+  constructor(first: CallerRequest, lastNumber: number) {
+    this.request = requestOf(first, this.#abort.signal);
     this.lastNumber = lastNumber;
-    this.keeps = first.target.keepMs > 0;
-    this.lease = promised(() => backend.acquire(requestOf(first, this.#abort.signal)));
   }
 
-  /** Leaves the queue; `lease` then rejects with `reason`. */
+  /** Leaves the queue. The request then rejects with `reason`. */
   abandon(by: Waiter, reason: unknown): void {
     this.abandonedBy.push(by);
     this.#abort.abort(reason);

@@ -273,7 +273,7 @@ const TELLING: readonly Defect[] = [
     edits: [
       {
         file: 'local/shared-lease.js',
-        replace: 'this.#holders.members.forEach(({ lease }) => lease.lose(reason));',
+        replace: 'this.#holders.members.forEach((lease) => lease.lose(reason));',
         by: '',
       },
     ],

@@ -23,8 +23,8 @@ const READERS: readonly Defect[] = [
       },
       {
         file: LOCAL_QUEUE,
-        replace: 'const givenUp = this.#follow(shared);',
-        by: 'const givenUp = void this.#serve(shared);',
+        replace: 'void this.#follow(shared);',
+        by: 'if (shared.isIdle) void this.#follow(shared); else this.#serve(shared);',
       },
     ],
     needs: {

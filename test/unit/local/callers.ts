@@ -1,4 +1,4 @@
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import type { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
 import { AcquisitionGate } from '../../../lib/service/acquisition-gate.js';
@@ -69,6 +69,33 @@ export class Callers<Backend extends LockBackend> {
 /** Callers in front of a backend that the test controls. */
 export function startCallers(): Callers<ScriptedBackend> {
   return new Callers(new ScriptedBackend());
+}
+
+/** More than a process hands over in one turn of the event loop. */
+export const MANY = 300;
+
+/** Makes one key warm, which can be acquired and released any number of times in this turn. */
+export async function whileOneIsKept(): Promise<Callers<ScriptedBackend>> {
+  const callers = startCallers();
+  void callers.ask('keeper', { key: 'kept', keepMs: 60_000 });
+  await settled();
+  callers.backend.last.grant();
+  await settled();
+  await callers.lease('keeper').release();
+  return callers;
+}
+
+/** From now on, every hand-over waits for the next turn. */
+export async function untilTurnIsLong({ admission, backend }: Callers<ScriptedBackend>): Promise<void> {
+  const target = {
+    key: 'kept',
+    identity: backend.identify('kept'),
+    mode: 'exclusive',
+    line: 'fifo',
+    keepMs: 60_000,
+  } as const;
+  for (let time = 0; time < MANY; time++) await admission.local.takeNow(target)?.release();
+  expect(admission.local.takeNow(target)).toBeUndefined();
 }
 
 /** Resolves when everything has happened that only waits for its turn. */

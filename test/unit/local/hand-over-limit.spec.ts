@@ -1,5 +1,7 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
+import { channels } from '../../../lib/contract/channels.js';
+import type { LocalEndEvent } from '../../../lib/contract/channels.js';
 import { settled, startCallers } from './callers.js';
 import type { Callers } from './callers.js';
 import type { ScriptedBackend } from './scripted.backend.js';
@@ -57,6 +59,17 @@ describe('the hand-overs of one process', () => {
     expect(handOvers).toBe(MOST_HAND_OVERS);
     expect(callers.backend.last.isGone).toBe(false);
     expect(callers.backend.last.lease).toBeUndefined();
+  });
+
+  it('tell observers that they ended at the limit', async () => {
+    const ends: LocalEndEvent[] = [];
+    const listener = (event: LocalEndEvent) => void ends.push(event);
+    channels.localEnd.subscribe(listener);
+    onTestFinished(() => void channels.localEnd.unsubscribe(listener));
+    await startWorkers(1_000, () => {
+      if (handOvers === 1) callers.backend.last.demand.want();
+    });
+    await expect.poll(() => ends, { interval: 1 }).toMatchObject([{ handOvers: MOST_HAND_OVERS - 1, why: 'bounds' }]);
   });
 
   it('pause at the limit until it is known whether another process waits', async () => {

@@ -1,34 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { settled, startCallers } from './callers.js';
-import type { Callers } from './callers.js';
-import type { ScriptedBackend } from './scripted.backend.js';
-
-// More than a process hands over in one turn of the event loop.
-const MANY = 300;
-
-/** Makes one key warm, which can be acquired and released any number of times in this turn. */
-async function whileOneIsKept(): Promise<Callers<ScriptedBackend>> {
-  const callers = startCallers();
-  void callers.ask('keeper', { key: 'kept', keepMs: 60_000 });
-  await settled();
-  callers.backend.last.grant();
-  await settled();
-  await callers.lease('keeper').release();
-  return callers;
-}
-
-/** From now on, every hand-over waits for the next turn. */
-async function untilTurnIsLong({ admission, backend }: Callers<ScriptedBackend>): Promise<void> {
-  const target = {
-    key: 'kept',
-    identity: backend.identify('kept'),
-    mode: 'exclusive',
-    line: 'fifo',
-    keepMs: 60_000,
-  } as const;
-  for (let time = 0; time < MANY; time++) await admission.local.takeNow(target)?.release();
-  expect(admission.local.takeNow(target)).toBeUndefined();
-}
+import { MANY, settled, startCallers, untilTurnIsLong, whileOneIsKept } from './callers.js';
 
 describe('a turn of the event loop with many hand-overs', () => {
   it('ends before the next hand-over, and all callers are served in order', async () => {
@@ -94,6 +65,26 @@ describe('a turn of the event loop with many hand-overs', () => {
     await settled();
     expect(callers.told.at(-1)).toBe('next: granted');
     await callers.lease('next').release();
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('keeps a lease warm that is released in it, when the waiting caller gives up', async () => {
+    const callers = await whileOneIsKept();
+    void callers.ask('holding', { keepMs: 60_000 });
+    await settled();
+    callers.backend.last.grant();
+    await settled();
+    const abort = new AbortController();
+    const leaving = callers.ask('leaving', { signal: abort.signal });
+    await untilTurnIsLong(callers);
+    await callers.lease('holding').release();
+    abort.abort(new Error('enough'));
+    await expect(leaving).rejects.toThrow('enough');
+    await settled();
+    expect(callers.backend.last.isGone).toBe(false);
+    expect(callers.admission.local.find('exclusive', 'k')?.isKept).toBe(true);
+    await callers.acquire({ keepMs: 0 }).then((lease) => lease?.release());
+    expect(callers.backend.entries).toHaveLength(2);
     expect(callers.forgot()).toBe(true);
   });
 

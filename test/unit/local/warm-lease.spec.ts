@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { settled, startCallers } from './callers.js';
+import { deferred } from '../../../lib/async/deferred.js';
+import { settled, startCallers, untilTurnIsLong, whileOneIsKept } from './callers.js';
 import type { Callers } from './callers.js';
 import type { ScriptedBackend } from './scripted.backend.js';
 
@@ -214,6 +215,70 @@ describe('a warm lease', () => {
     callers.backend.last.demand.want();
     await settled();
     expect(callers.forgot()).toBe(true);
+  });
+});
+
+describe('a lease of which it is not known whether another process waits', () => {
+  // The time after which a process must know that.
+  const LONGEST_MS = 15;
+  const kept = { keepMs: 100 };
+
+  /** A lease with such a time behind it. Servers do not answer before `answer` is called. */
+  async function whileHeld() {
+    const callers = await whileOneIsKept();
+    void callers.ask('holding', kept);
+    await settled();
+    const answer = deferred<void>();
+    callers.backend.last.demand.answering = answer.promise;
+    callers.backend.last.grant();
+    await settled();
+    return { callers, answer: answer.resolve };
+  }
+
+  it('stays warm when no other process waits, and the caller that waited has given up', async () => {
+    const { callers, answer } = await whileHeld();
+    const abort = new AbortController();
+    const leaving = callers.ask('leaving', { signal: abort.signal });
+    await settled();
+    clock.ms += LONGEST_MS;
+    await callers.lease('holding').release();
+    abort.abort(new Error('enough'));
+    await expect(leaving).rejects.toThrow('enough');
+    answer();
+    await settled();
+    expect(callers.backend.last.isGone).toBe(false);
+    await pass(kept.keepMs + 5);
+    expect(callers.backend.last.isGone).toBe(true);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is given back when another process waits, and the caller that waited has given up', async () => {
+    const { callers } = await whileHeld();
+    const abort = new AbortController();
+    const leaving = callers.ask('leaving', { signal: abort.signal });
+    await settled();
+    clock.ms += LONGEST_MS;
+    await callers.lease('holding').release();
+    abort.abort(new Error('enough'));
+    await expect(leaving).rejects.toThrow('enough');
+    callers.backend.last.demand.want();
+    await settled();
+    expect(callers.backend.last.isGone).toBe(true);
+    expect(callers.forgot()).toBe(true);
+  });
+
+  it('is asked of the servers for no try that waited for another turn meanwhile', async () => {
+    const { callers, answer } = await whileHeld();
+    await callers.lease('holding').release();
+    await untilTurnIsLong(callers);
+    const trying = callers.ask('try', { ...kept, waitMs: 0 });
+    clock.ms += LONGEST_MS;
+    await settled();
+    expect([callers.told, callers.backend.entries.length]).toEqual([['keeper: granted', 'holding: granted'], 2]);
+    answer();
+    await trying;
+    expect(callers.told.at(-1)).toBe('try: granted');
+    expect(callers.backend.entries).toHaveLength(2);
   });
 });
 
