@@ -17,10 +17,16 @@ process.send?.(connectString);
 async function hold(): Promise<void> {
   const lease = await lock.acquire();
   process.send?.('held');
-  while ((await app.get(LockService).contenders(KEY)).length < 2) await pause(10);
-  // By then the waiting contender has detected that it must wait, and has set its watches.
+  while ((await watchedContenders()) < 2) await pause(10);
+  // By then the waiting contender knows that its watches are set.
   await pause(SETTLED_MS);
   await lease.release();
+}
+
+/** A contender that waits watches its own znode, and that of the holder. */
+async function watchedContenders(): Promise<number> {
+  const watches = await server.ask('wchp');
+  return watches.split('\n').filter((line) => line.includes('-lock-')).length;
 }
 
 function pause(ms: number): Promise<void> {
