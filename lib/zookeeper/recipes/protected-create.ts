@@ -80,10 +80,10 @@ export function enterQueue(
   };
   const { path, createDelayMs = 0 } = directory;
   const delay = createBatchingAt(session, path, kind);
-  if (wait && createDelayMs > 0 && delay?.isWorthIt)
-    return delay.hold(createDelayMs, [signal, session.signal], () =>
-      enterOne(session, directory, signal, nextAttempt, fastPath),
-    );
+  if (wait && createDelayMs > 0 && delay?.isWorthIt) {
+    const send = () => enterOne(session, directory, signal, nextAttempt, fastPath);
+    return delay.hold(createDelayMs, [signal, session.signal], send);
+  }
   // This create must not pass those that are held back.
   delay?.end();
   return enterOne(session, directory, signal, nextAttempt, fastPath);

@@ -235,8 +235,8 @@ describe('a lease of which it is not known whether another process waits', () =>
     return { callers, answer: answer.resolve };
   }
 
-  it('stays warm when no other process waits, and the caller that waited has given up', async () => {
-    const { callers, answer } = await whileHeld();
+  /** The holder releases after that time, and the caller that waited gives up. */
+  async function releasedWhileInDoubt(callers: Awaited<ReturnType<typeof whileHeld>>['callers']) {
     const abort = new AbortController();
     const leaving = callers.ask('leaving', { signal: abort.signal });
     await settled();
@@ -244,6 +244,11 @@ describe('a lease of which it is not known whether another process waits', () =>
     await callers.lease('holding').release();
     abort.abort(new Error('enough'));
     await expect(leaving).rejects.toThrow('enough');
+  }
+
+  it('stays warm when no other process waits, and the caller that waited has given up', async () => {
+    const { callers, answer } = await whileHeld();
+    await releasedWhileInDoubt(callers);
     answer();
     await settled();
     expect(callers.backend.last.isGone).toBe(false);
@@ -254,13 +259,7 @@ describe('a lease of which it is not known whether another process waits', () =>
 
   it('is given back when another process waits, and the caller that waited has given up', async () => {
     const { callers } = await whileHeld();
-    const abort = new AbortController();
-    const leaving = callers.ask('leaving', { signal: abort.signal });
-    await settled();
-    clock.ms += LONGEST_MS;
-    await callers.lease('holding').release();
-    abort.abort(new Error('enough'));
-    await expect(leaving).rejects.toThrow('enough');
+    await releasedWhileInDoubt(callers);
     callers.backend.last.demand.want();
     await settled();
     expect(callers.backend.last.isGone).toBe(true);
