@@ -46,6 +46,8 @@ export class Contender implements OwnEntry {
   #hold: RedisHold | undefined;
   #error: SessionEndedError | undefined;
   #isOver = false;
+  /** Whether the request that makes the entry was answered. */
+  #isAnswered = false;
   /** Messages to the hold that came before the answer that grants it: they have a connection of their own. */
   #overtaking: string[] | undefined;
   #cancelLook: Dispose = () => {};
@@ -66,6 +68,7 @@ export class Contender implements OwnEntry {
 
   /** Applies the answer of a script. A message may have come before it. */
   stands([state, value, isWanted]: Position): void {
+    this.#isAnswered = true;
     if (this.#isOver) return;
     if (state === 'g') return this.#grant({ token: String(value), isWanted: isWanted === 1 });
     if (state === '0') return this.#end(new EntryGoneError());
@@ -80,7 +83,8 @@ export class Contender implements OwnEntry {
   }
 
   mayHaveMissed(): void {
-    if (!this.#isOver) this.#lookIn(0);
+    // The answer tells where the entry stands. A look that overtook the request would not find it.
+    if (this.#isAnswered && !this.#isOver) this.#lookIn(0);
   }
 
   /**

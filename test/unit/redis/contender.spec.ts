@@ -1,18 +1,42 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
+import { NEVER } from '../../../lib/async/abort.js';
 import { now } from '../../../lib/async/clock.js';
+import { deferred } from '../../../lib/async/deferred.js';
+import { LinkLostError } from '../../../lib/redis/client/redis-error.js';
+import type { RedisLink } from '../../../lib/redis/client/redis-link.js';
+import type { ScriptCall } from '../../../lib/redis/client/script.js';
+import { acquireOne } from '../../../lib/redis/locks/acquire.js';
 import { Contender } from '../../../lib/redis/locks/contender.js';
 import { RedisKeys } from '../../../lib/redis/session/redis-keys.js';
 import { RedisSession } from '../../../lib/redis/session/redis-session.js';
 
-/** A contender of a new session that waits for the answer of the server. */
-function entering() {
+/** A new session, and what a caller wants of it. */
+function begun() {
   const keys = new RedisKeys('locks');
   const times = { timeoutMs: 10_000, provenAt: now(), serverTime: Date.now() };
   const session = new RedisSession('id', 'server', keys, times, { doubted() {} });
   const entry = { mode: 'exclusive', isCandidate: false, permits: 1, most: 1, label: undefined } as const;
   const limits = { releaseTimeoutMs: 1_000, lookEveryMs: 1_000 };
-  const contender = new Contender(session, { name: 'k', queue: keys.queue('lock', 'k'), entry, ...limits });
-  return { session, contender };
+  return { session, wanted: { name: 'k', queue: keys.queue('lock', 'k'), entry, ...limits } };
+}
+
+/** A contender of a new session that waits for the answer of the server. */
+function entering() {
+  const { session, wanted } = begun();
+  return { session, contender: new Contender(session, wanted) };
+}
+
+/** A link whose requests are answered by hand. */
+function openLink(session: RedisSession) {
+  const asked: { readonly script: string; readonly answer: ReturnType<typeof deferred<unknown>> }[] = [];
+  const run = ({ script }: ScriptCall) => {
+    const answer = deferred<unknown>();
+    asked.push({ script: script.name, answer });
+    return answer.promise;
+  };
+  session.linkedBy({ run } as unknown as RedisLink);
+  const lose = () => asked.forEach(({ answer }) => answer.reject(new LinkLostError('it was cut')));
+  return { asked, lose };
 }
 
 it('a grant is wanted when that is told before the answer that grants it', async () => {
@@ -33,4 +57,22 @@ it('a grant is revoked when that is told before the answer that grants it', () =
   session.received('r 1');
   contender.stands(['g', 7]);
   expect(contender.granted?.lease.state).toBe('revoking');
+});
+
+it('is not looked for before the request that makes it is answered, whatever links are lost', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  try {
+    const { session, wanted } = begun();
+    const first = openLink(session);
+    const granted = acquireOne(session, wanted, { line: 'fifo', wait: true }, NEVER);
+    first.lose();
+    await vi.waitFor(() => expect(session.isLinked).toBe(false));
+    const second = openLink(session);
+    await vi.runAllTimersAsync();
+    expect(second.asked.map(({ script }) => script)).toEqual(['ACQUIRE']);
+    second.asked[0]!.answer.resolve(['POSITIONS', ['g', 7, 0]]);
+    expect((await granted)?.lease.isHeld()).toBe(true);
+  } finally {
+    vi.useRealTimers();
+  }
 });
