@@ -54,6 +54,8 @@ describe('a session that is disconnected repeatedly', () => {
         await eventually(() => proxy.accepted > round || undefined, 'another connection');
         await untilState(lease, 'held');
         expect(lease.isHeld()).toBe(true);
+        // A handshake alone proves no session. On a busy machine all rounds last longer than the session timeout.
+        if (round % 5 === 0) await (await service.acquire('other')).release();
       }
 
       expect(managers[0]!.sessionId).toEqual(sessionId);
