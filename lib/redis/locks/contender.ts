@@ -69,6 +69,8 @@ export class Contender implements OwnEntry {
   /** Applies the answer of a script. A message may have come before it. */
   stands([state, value, isWanted]: Position): void {
     this.#isAnswered = true;
+    // It was taken away, and the request may have been sent again since: nobody would release what it made anew.
+    if (this.#error && state !== '0') void this.#session.leave([this.place]);
     if (this.#isOver) return;
     if (state === 'g') return this.#grant({ token: String(value), isWanted: isWanted === 1 });
     if (state === '0') return this.#end(new EntryGoneError());

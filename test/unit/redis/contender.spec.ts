@@ -59,6 +59,20 @@ it('a grant is revoked when that is told before the answer that grants it', () =
   expect(contender.granted?.lease.state).toBe('revoking');
 });
 
+it('leaves the queue when it was taken away before a request that was sent again is answered', async () => {
+  const { session, wanted } = begun();
+  const first = openLink(session);
+  const ended = expect(acquireOne(session, wanted, { line: 'fifo', wait: true }, NEVER)).rejects.toThrow('is gone');
+  session.received('x 1');
+  first.lose();
+  await vi.waitFor(() => expect(session.isLinked).toBe(false));
+  const second = openLink(session);
+  await vi.waitFor(() => expect(second.asked).toHaveLength(1));
+  second.asked[0]!.answer.resolve(['POSITIONS', ['g', 7, 0]]);
+  await ended;
+  expect(second.asked.map(({ script }) => script)).toEqual(['ACQUIRE', 'LEAVE']);
+});
+
 it('is not looked for before the request that makes it is answered, whatever links are lost', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
