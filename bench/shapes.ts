@@ -55,8 +55,8 @@ const ON_ZOOKEEPER: readonly ContenderId[] = [...BESIDE_CURATOR, 'kazoo'];
 const ON_ONE_REDIS: readonly ContenderId[] = ['redis-semaphore', 'redlock'];
 /** Where the local queue changes nothing. */
 const LIBRARIES: readonly ContenderId[] = ['ours', 'curator', 'kazoo'];
-/** The requests that one caller needs, and two scripts without a lock: the bounds of a lock that is made of scripts. */
-const FLOORS_OF_REDIS: readonly ContenderId[] = ['floor-redis', 'floor-redis-empty', 'floor-redis-head'];
+/** The requests that one caller needs, and two scripts alone: the bounds of a lock that is made of scripts. */
+const FLOORS_OF_REDIS: readonly ContenderId[] = ['floor-redis', 'floor-redis-head', 'floor-redis-lock'];
 const ON_REDIS: readonly ContenderId[] = ['ours-redis', 'redis-semaphore'];
 /** Beside the same lock on ZooKeeper: one server each, and each waits for the disk. */
 const ON_ETCD: readonly ContenderId[] = ['ours-etcd', 'etcd3', 'ours'];
@@ -181,11 +181,11 @@ export const SHAPES: readonly Shape[] = [
     keys: 'own',
   }),
   onRedis('redis-4x1', 'Redis: one key, 4 processes, a caller each', {
-    contenders: ['floor-redis-queue', ...ON_REDIS],
+    contenders: ['floor-redis-queue', 'floor-redis-lock', ...ON_REDIS],
     processes: 4,
   }),
   onRedis('redis-4x16', 'Redis: one key, 4 processes, 16 callers each', {
-    contenders: ['ours-redis-strict', ...ON_REDIS],
+    contenders: ['floor-redis-lock', 'ours-redis-strict', ...ON_REDIS],
     processes: 4,
     callers: 16,
   }),

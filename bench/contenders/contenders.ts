@@ -37,15 +37,15 @@ const ALL: readonly Contender[] = [
     ...floorOnRedis,
   },
   {
-    id: 'floor-redis-empty',
-    label: 'the floor: two empty scripts',
-    module: 'floor-redis-empty',
-    ...floorOnRedis,
-  },
-  {
     id: 'floor-redis-head',
     label: 'the floor: two scripts, only the check',
     module: 'floor-redis-head',
+    ...floorOnRedis,
+  },
+  {
+    id: 'floor-redis-lock',
+    label: 'the floor: the scripts of our lock',
+    module: 'floor-redis-lock',
     ...floorOnRedis,
   },
   { id: 'floor-etcd', label: 'the floor: put, delete', program: 'node', module: 'floor-etcd', server: 'etcd' },
