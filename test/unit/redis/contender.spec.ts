@@ -2,6 +2,7 @@ import { expect, it, vi } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { now } from '../../../lib/async/clock.js';
 import { deferred } from '../../../lib/async/deferred.js';
+import type { Deferred } from '../../../lib/async/deferred.js';
 import { LinkLostError } from '../../../lib/redis/client/redis-error.js';
 import type { RedisLink } from '../../../lib/redis/client/redis-link.js';
 import type { ScriptCall } from '../../../lib/redis/client/script.js';
@@ -28,15 +29,20 @@ function entering() {
 
 /** A link whose requests are answered by hand. */
 function openLink(session: RedisSession) {
-  const asked: { readonly script: string; readonly answer: ReturnType<typeof deferred<unknown>> }[] = [];
+  const asked: { readonly script: string; readonly answer: Deferred<unknown> }[] = [];
   const run = ({ script }: ScriptCall) => {
     const answer = deferred<unknown>();
     asked.push({ script: script.name, answer });
     return answer.promise;
   };
   session.linkedBy({ run } as unknown as RedisLink);
-  const lose = () => asked.forEach(({ answer }) => answer.reject(new LinkLostError('it was cut')));
-  return { asked, lose };
+  /** Loses the link, and resolves with the next one. */
+  const followed = async () => {
+    asked.forEach(({ answer }) => answer.reject(new LinkLostError('it was cut')));
+    await vi.waitFor(() => expect(session.isLinked).toBe(false));
+    return openLink(session);
+  };
+  return { asked, followed };
 }
 
 it('a grant is wanted when that is told before the answer that grants it', async () => {
@@ -59,29 +65,25 @@ it('a grant is revoked when that is told before the answer that grants it', () =
   expect(contender.granted?.lease.state).toBe('revoking');
 });
 
-it('leaves the queue when it was taken away before a request that was sent again is answered', async () => {
+it('an entry leaves the queue when it was taken away before its request, sent again, is answered', async () => {
   const { session, wanted } = begun();
   const first = openLink(session);
   const ended = expect(acquireOne(session, wanted, { line: 'fifo', wait: true }, NEVER)).rejects.toThrow('is gone');
   session.received('x 1');
-  first.lose();
-  await vi.waitFor(() => expect(session.isLinked).toBe(false));
-  const second = openLink(session);
+  const second = await first.followed();
   await vi.waitFor(() => expect(second.asked).toHaveLength(1));
   second.asked[0]!.answer.resolve(['POSITIONS', ['g', 7, 0]]);
   await ended;
   expect(second.asked.map(({ script }) => script)).toEqual(['ACQUIRE', 'LEAVE']);
 });
 
-it('is not looked for before the request that makes it is answered, whatever links are lost', async () => {
+it('an entry is not looked for before its request is answered, even if a link is lost', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   try {
     const { session, wanted } = begun();
     const first = openLink(session);
     const granted = acquireOne(session, wanted, { line: 'fifo', wait: true }, NEVER);
-    first.lose();
-    await vi.waitFor(() => expect(session.isLinked).toBe(false));
-    const second = openLink(session);
+    const second = await first.followed();
     await vi.runAllTimersAsync();
     expect(second.asked.map(({ script }) => script)).toEqual(['ACQUIRE']);
     second.asked[0]!.answer.resolve(['POSITIONS', ['g', 7, 0]]);
