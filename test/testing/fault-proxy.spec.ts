@@ -203,6 +203,23 @@ describe('blackHole', () => {
   });
 });
 
+describe('blackHole since a time', () => {
+  it('holds back only what was sent after it', async () => {
+    const { proxy, dial } = await setUp();
+    const { client, server } = await dial();
+    proxy.blackHole('toClient');
+    server.socket.write('first');
+    await eventually(() => !proxy.isQuiet || undefined, 'a reply that is held back');
+    proxy.blackHole('toClient', performance.now());
+    await client.receives('first');
+    server.socket.write('second');
+    await eventually(() => !proxy.isQuiet || undefined, 'a reply that is held back');
+    expect(client.text).toBe('first');
+    proxy.heal();
+    await client.receives('firstsecond');
+  });
+});
+
 describe('swallowReplies', () => {
   it('loses what the server sends for ever, and closes the connection at heal()', async () => {
     const { proxy, dial } = await setUp();
@@ -219,16 +236,17 @@ describe('swallowReplies', () => {
     await allArrived(await dial(), 'toClient');
   });
 
-  it('begins after as many replies as it is told', async () => {
+  it('loses replies that were held back', async () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
-    proxy.swallowReplies(1);
-    server.socket.write('first');
-    await client.receives('first');
-    expect(proxy.hasLostReplies).toBe(false);
-    server.socket.write('second');
+    proxy.blackHole('toClient');
+    server.socket.write('reply');
+    await eventually(() => !proxy.isQuiet || undefined, 'a reply that is held back');
+    proxy.swallowReplies();
     await eventually(() => proxy.hasLostReplies || undefined, 'a reply that is lost');
-    expect(client.text).toBe('first');
+    proxy.heal();
+    await Promise.all([client.closes(), server.closes()]);
+    expect(client.text).toBe('');
   });
 
   it('keeps connections that have lost nothing', async () => {

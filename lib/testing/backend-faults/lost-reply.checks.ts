@@ -1,52 +1,39 @@
 import assert from 'node:assert/strict';
-import { setTimeout as pause } from 'node:timers/promises';
 import { LockUnavailableError } from '../../contract/errors.js';
-import type { GrantedLease } from '../../contract/granted-lease.js';
-import type { RecordChange, RecordStore, StoredRecord } from '../../contract/record-store.js';
+import type { StoredRecord } from '../../contract/record-store.js';
 import { faultChecksOf } from './fault-check.js';
 import type { FaultStage } from './fault-stage.js';
 import { GivenUp } from './witness.js';
 
-/** A backend may need several requests for one call. Each is tried as the one whose reply is lost. */
-const MOST_ATTEMPTS = 16;
-/** A call that neither ends nor is executed within this time has lost an earlier reply. */
-const ATTEMPT_MS = 3_000;
-const LOOK_EVERY_MS = 3;
-
-/** A call of which a reply is to be lost. It is made again on failure, with another reply. */
+/** A call of which the reply is to be lost. */
 interface Losing<T> {
-  readonly begin: (attempt: number) => Promise<T>;
+  readonly begin: () => Promise<T>;
   /** Whether the server has executed the call. */
-  readonly isDone: (attempt: number) => Promise<boolean>;
-  /** Makes the next attempt possible, when the call has come to its end or has not been executed. */
-  readonly undo: (call: Promise<T>) => Promise<unknown>;
+  readonly isDone: () => Promise<boolean>;
+  /** The actions of other clients before the link works again. */
+  readonly meanwhile?: () => Promise<void>;
 }
 
 /**
  * Makes a call that the server executes, and of which the client gets no reply. The link then works again.
  * @returns the call, in an object because it has not ended
  */
-async function losing<T>(stage: FaultStage, { begin, isDone, undo }: Losing<T>): Promise<{ call: Promise<T> }> {
-  for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
-    await stage.until(() => stage.one.backend.state === 'connected', 'a connection');
-    // Twice each: the first use of a call may take one more request than the next.
-    stage.proxy.swallowReplies(Math.floor(attempt / 2));
-    const call = begin(attempt);
-    let hasEnded = false;
-    const ended = () => (hasEnded = true);
-    call.then(ended, ended);
-    const end = performance.now() + ATTEMPT_MS;
-    while (!hasEnded && performance.now() < end) {
-      if ((await isDone(attempt)) && stage.proxy.hasLostReplies) {
-        stage.proxy.heal();
-        return { call };
-      }
-      await pause(LOOK_EVERY_MS);
-    }
-    stage.proxy.heal();
-    await undo(call);
-  }
-  return assert.fail('no reply could be lost after the server had executed the request');
+async function losing<T>(stage: FaultStage, { begin, isDone, meanwhile }: Losing<T>): Promise<{ call: Promise<T> }> {
+  stage.proxy.blackHole('toClient');
+  const call = begin();
+  call.catch(() => {});
+  await stage.until(async () => {
+    const lookedAt = performance.now();
+    if (await isDone()) return true;
+    // A call may take several requests. What came before the look is not the reply of what was executed after it.
+    stage.proxy.blackHole('toClient', lookedAt);
+    return false;
+  }, 'the execution of a call');
+  stage.proxy.swallowReplies();
+  await stage.until(() => stage.proxy.hasLostReplies, 'a reply that is lost');
+  await meanwhile?.();
+  stage.proxy.heal();
+  return { call };
 }
 
 /** Resolves with the result of a call, or with `undefined` when the backend says that it cannot be known. */
@@ -59,52 +46,31 @@ function resultOf<T>(stage: FaultStage, call: Promise<T>): Promise<T | undefined
 
 const long = (play: (stage: FaultStage) => Promise<void>) => ({ sessions: 'long', play }) as const;
 
-const release = (stage: FaultStage) => async (call: Promise<GrantedLease | null>) => {
-  await stage.within((await stage.granted(call)).release(), 'release()');
-  await stage.standing(0);
-};
-
-/** A write whose reply is lost, and writes of others after which its condition holds again. */
-interface Undone {
+/** A write whose reply is lost, and writes of others before its client can send it again. */
+interface Overtaken {
   readonly ifVersion: 'absent' | 0;
   readonly value: string | undefined;
   readonly meanwhile: readonly (string | undefined)[];
 }
 
-/** Others undo the write before its client can send it again. */
-const undoneByOthers = ({ ifVersion, value, meanwhile }: Undone) =>
+/** An applied write is not said to be refused, and changes nothing that others wrote after it. */
+const overtaken = ({ ifVersion, value, meanwhile }: Overtaken) =>
   long(async (stage) => {
     const [mine, others] = [stage.one.backend.records, stage.other.backend.records];
-    let name = '';
+    const name = stage.key;
+    if (ifVersion === 0) await others.write([{ name, value: 'before' }]);
     let left: StoredRecord | undefined;
-    let isBegun = false;
-    let isUndone = false;
     const { call } = await losing(stage, {
-      begin: async (attempt) => {
-        name = `${stage.key}/${attempt}`;
-        isBegun = isUndone = false;
-        if (ifVersion === 0) await others.write([{ name, value: 'before' }]);
-        // Until now, a record that is to be removed is missing as well.
-        isBegun = true;
-        return mine.write([{ name, value, ifVersion }]);
-      },
-      isDone: async () => {
-        if (isUndone || !isBegun || !stage.proxy.hasLostReplies || !(await isWritten(others, { name, value })))
-          return isUndone;
+      begin: () => mine.write([{ name, value, ifVersion }]),
+      isDone: async () => (await others.read(name))?.value === value,
+      meanwhile: async () => {
         for (const other of meanwhile) await others.write([{ name, value: other }]);
         left = await others.read(name);
-        isUndone = true;
-        return isUndone;
       },
-      undo: (written) => resultOf(stage, written),
     });
     assert.notEqual((await resultOf(stage, call))?.isApplied, false, 'an applied write is said not to be applied');
     assert.deepEqual(await stage.within(others.read(name), 'a read'), left, 'a write is applied twice');
   });
-
-async function isWritten(records: RecordStore, { name, value }: RecordChange): Promise<boolean> {
-  return (await records.read(name))?.value === value;
-}
 
 const contenders = (stage: FaultStage, count: number) => async () => (await stage.line()).length === count;
 
@@ -113,7 +79,6 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
     const { call } = await losing(stage, {
       begin: () => stage.ask(stage.one),
       isDone: contenders(stage, 1),
-      undo: release(stage),
     });
     const lease = await stage.granted(call, 'a lease');
     assert.deepEqual(
@@ -128,7 +93,6 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
     const { call } = await losing(stage, {
       begin: () => stage.ask(stage.one, { wait: false }),
       isDone: contenders(stage, 1),
-      undo: release(stage),
     });
     assert.equal((await stage.granted(call, 'a lease')).isHeld(), true);
     assert.equal((await stage.line()).length, 1);
@@ -136,16 +100,7 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
 
   'of a request that waits: it keeps its place': long(async (stage) => {
     const first = await stage.hold(stage.other);
-    let leaving = new AbortController();
-    const { call } = await losing(stage, {
-      begin: () => stage.ask(stage.one, {}, (leaving = new AbortController())),
-      isDone: contenders(stage, 2),
-      undo: async (asked) => {
-        leaving.abort(new GivenUp());
-        await stage.within(asked, 'the end of a request').catch(() => {});
-        await stage.standing(1);
-      },
-    });
+    const { call } = await losing(stage, { begin: () => stage.ask(stage.one), isDone: contenders(stage, 2) });
     const third = stage.ask(stage.other);
     await stage.standing(3);
     await stage.within(first.release(), 'release()');
@@ -154,15 +109,8 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
   }),
 
   'of a release: the key is free, once': long(async (stage) => {
-    let lease = await stage.hold(stage.one);
-    const { call } = await losing(stage, {
-      begin: () => lease.release(),
-      isDone: contenders(stage, 0),
-      undo: async () => {
-        await stage.standing(0);
-        lease = await stage.hold(stage.one);
-      },
-    });
+    const lease = await stage.hold(stage.one);
+    const { call } = await losing(stage, { begin: () => lease.release(), isDone: contenders(stage, 0) });
     const next = await stage.hold(stage.other);
     await stage.within(call, 'release()');
     assert.equal(next.isHeld(), true);
@@ -171,64 +119,37 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
 
   'of a request that is given up meanwhile: nothing is left behind': long(async (stage) => {
     const leaving = new AbortController();
-    stage.proxy.swallowReplies();
-    const asked = stage.ask(stage.one, {}, leaving);
-    await stage.standing(1);
     const reason = new GivenUp('gave up');
-    leaving.abort(reason);
-    stage.proxy.heal();
-    await assert.rejects(stage.within(asked, 'the end of a request that is given up'), reason);
+    const { call } = await losing(stage, {
+      begin: () => stage.ask(stage.one, {}, leaving),
+      isDone: contenders(stage, 1),
+      meanwhile: async () => leaving.abort(reason),
+    });
+    await assert.rejects(stage.within(call, 'the end of a request that is given up'), reason);
     await stage.hold(stage.other);
   }),
 
-  'of a write of a record: it is applied once': long(async (stage) => {
-    const [mine, others] = [stage.one.backend.records, stage.other.backend.records];
-    let name = '';
-    const { call } = await losing(stage, {
-      begin: async (attempt) => {
-        name = `${stage.key}/${attempt}`;
-        return mine.write([{ name, value: '1', ifVersion: 'absent' }]);
-      },
-      isDone: async () => (await others.read(name))?.value === '1',
-      undo: (written) => resultOf(stage, written),
-    });
-    assert.notEqual((await resultOf(stage, call))?.isApplied, false, 'an applied write is said not to be applied');
-    assert.equal((await stage.within(others.read(name), 'a read'))?.version, 0);
+  'of a write of a record: it is applied once': overtaken({ ifVersion: 'absent', value: '1', meanwhile: [] }),
+
+  'of a write of a record that others overwrite: it is not made again': overtaken({
+    ifVersion: 'absent',
+    value: '1',
+    meanwhile: ['2'],
   }),
 
-  'of a write of a record that others overwrite: it is not made again': long(async (stage) => {
-    const [mine, others] = [stage.one.backend.records, stage.other.backend.records];
-    let name = '';
-    let isOverwritten = false;
-    const { call } = await losing(stage, {
-      begin: async (attempt) => {
-        name = `${stage.key}/${attempt}`;
-        return mine.write([{ name, value: '1', ifVersion: 'absent' }]);
-      },
-      isDone: async () => {
-        if ((await others.read(name))?.value !== '1' || !stage.proxy.hasLostReplies) return isOverwritten;
-        isOverwritten = (await others.write([{ name, value: '2' }])).isApplied;
-        return isOverwritten;
-      },
-      undo: (written) => resultOf(stage, written),
-    });
-    assert.notEqual((await resultOf(stage, call))?.isApplied, false, 'an applied write is said not to be applied');
-    assert.equal((await stage.within(others.read(name), 'a read'))?.value, '2');
-  }),
-
-  'of a write that makes a record, which others remove: it is not made again': undoneByOthers({
+  'of a write that makes a record, which others remove: it is not made again': overtaken({
     ifVersion: 'absent',
     value: '1',
     meanwhile: [undefined],
   }),
 
-  'of a write that changes a record, which others make anew: it is not made again': undoneByOthers({
+  'of a write that changes a record, which others make anew: it is not made again': overtaken({
     ifVersion: 0,
     value: '1',
     meanwhile: [undefined, '2'],
   }),
 
-  'of a write that removes a record, which others make anew: it is not made again': undoneByOthers({
+  'of a write that removes a record, which others make anew: it is not made again': overtaken({
     ifVersion: 0,
     value: undefined,
     meanwhile: ['2'],
@@ -238,14 +159,10 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
     const [mine, others] = [stage.one.backend.coordination?.queues, stage.other.backend.coordination?.queues];
     if (!mine || !others) return;
     const { signal } = new AbortController();
-    let key = '';
+    const { key } = stage;
     const { call } = await losing(stage, {
-      begin: (attempt) => {
-        key = `${stage.key}/${attempt}`;
-        return mine.put({ key, payloads: [Buffer.from('item')], wait: false, signal });
-      },
+      begin: () => mine.put({ key, payloads: [Buffer.from('item')], wait: false, signal }),
       isDone: async () => (await others.size(key, signal)) === 1,
-      undo: (put) => resultOf(stage, put),
     });
     assert.notEqual(await resultOf(stage, call), false, 'items that were put are said not to be');
     assert.equal(await stage.within(others.size(key, signal), 'a size'), 1);

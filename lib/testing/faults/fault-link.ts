@@ -7,10 +7,13 @@ export type Direction = 'toServer' | 'toClient';
 export interface Faults {
   /** The delay before bytes arrive, in milliseconds. */
   delayMs: number;
-  /** Whether bytes are held back, as by a network that drops packets. TCP delivers them when the fault is removed. */
-  isBlackHole: boolean;
-  /** Bytes are lost for ever, after this many more pieces of them. */
-  swallowAfter: number;
+  /**
+   * Bytes that were sent at this time or later are held back, as by a network that drops packets. TCP delivers them when
+   * the fault is removed. By `performance.now()`.
+   */
+  blackHoleSince: number;
+  /** Whether bytes are lost for ever. */
+  isLossy: boolean;
   /** The most bytes that pass in a second. */
   bytesPerSecond: number;
   /** The connection is cut after this many more bytes, at whatever position of a message that is. */
@@ -18,7 +21,13 @@ export interface Faults {
 }
 
 export function noFaults(): Faults {
-  return { delayMs: 0, isBlackHole: false, swallowAfter: Infinity, bytesPerSecond: Infinity, cutAfterBytes: Infinity };
+  return {
+    delayMs: 0,
+    blackHoleSince: Infinity,
+    isLossy: false,
+    bytesPerSecond: Infinity,
+    cutAfterBytes: Infinity,
+  };
 }
 
 /** One event of a sending side: bytes, a regular close, or a reset. */
@@ -76,7 +85,7 @@ export class FaultLink {
 
   async #deliver({ sent, sentAt }: Parcel): Promise<void> {
     await this.#passed(sentAt);
-    if (this.#hasGap || this.#faults.swallowAfter-- <= 0) return void (this.#hasGap = true);
+    if (this.#hasGap || this.#faults.isLossy) return void (this.#hasGap = true);
     if (sent === 'rst') this.#to.resetAndDestroy();
     else if (sent === 'fin') this.#to.end();
     else for (let rest = sent; rest.length > 0;) rest = rest.subarray(await this.#sendSome(rest, sentAt));
@@ -84,7 +93,9 @@ export class FaultLink {
 
   /** Resolves when bytes that were sent at `sentAt` may arrive. */
   #passed(sentAt: number): Promise<void> {
-    return this.#until(() => (this.#faults.isBlackHole ? Infinity : sentAt + this.#faults.delayMs - performance.now()));
+    return this.#until(() =>
+      sentAt >= this.#faults.blackHoleSince ? Infinity : sentAt + this.#faults.delayMs - performance.now(),
+    );
   }
 
   async #sendSome(bytes: Buffer, sentAt: number): Promise<number> {

@@ -73,9 +73,12 @@ export class FaultProxy implements AsyncDisposable {
     this.#change({ delayMs }, direction);
   }
 
-  /** Holds all bytes back without closing connections: the link is half open. What was sent arrives after `heal()`. */
-  blackHole(direction?: Direction): void {
-    this.#change({ isBlackHole: true }, direction);
+  /**
+   * Holds all bytes back without closing connections: the link is half open. What was sent arrives after `heal()`.
+   * @param since bytes that were sent before this time still arrive. By `performance.now()`. Default: all are held back
+   */
+  blackHole(direction?: Direction, since = -Infinity): void {
+    this.#change({ blackHoleSince: since }, direction);
   }
 
   /** Limits the throughput to this many bytes a second. */
@@ -104,11 +107,11 @@ export class FaultProxy implements AsyncDisposable {
 
   /**
    * Loses the replies of the server: it receives and executes requests, and its bytes never arrive. `heal()` closes the
-   * connections that have lost some, because a stream with a gap cannot be read.
-   * @param after how many pieces of replies still arrive; a short reply is one piece. Default 0
+   * connections that have lost some, because a stream with a gap cannot be read. Replies that were held back are lost
+   * as well.
    */
-  swallowReplies(after = 0): void {
-    this.#change({ swallowAfter: after }, 'toClient');
+  swallowReplies(): void {
+    this.#change({ isLossy: true, blackHoleSince: Infinity }, 'toClient');
   }
 
   /** Whether no bytes are held back at this moment: none are late, throttled, or in a black hole. */
