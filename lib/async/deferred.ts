@@ -15,6 +15,13 @@ export function deferred<T = void>(): Deferred<T> {
   return { promise, resolve, reject };
 }
 
+/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
+export function quietDeferred<T = void>(): Deferred<T> {
+  const quiet = deferred<T>();
+  quiet.promise.catch(() => {});
+  return quiet;
+}
+
 /** Returns the promise of `ask`. An error that `ask` throws becomes a rejection. */
 export function promised<T>(ask: () => Promise<T>): Promise<T> {
   try {

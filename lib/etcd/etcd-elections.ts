@@ -2,6 +2,7 @@ import type { CampaignRequest, Elections, Leader, Sighting, WonElection } from '
 import { LockLostError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/lock-request.js';
+import { SessionEndedError } from '../sessions/in-session.js';
 import { explained } from './client/etcd-error.js';
 import { acquireOne } from './locks/acquire.js';
 import { isOf, nameOf as nameOfEntry } from './locks/entry.js';
@@ -13,7 +14,6 @@ import { rangeBelow } from './session/etcd-keys.js';
 import type { QueueKeys } from './session/etcd-keys.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
 import { inSession } from './session/in-session.js';
-import { SessionEndedError } from './session/etcd-session.js';
 import { watchUntil } from './session/watches.js';
 
 /** The state of an election at one moment. */

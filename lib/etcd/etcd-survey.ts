@@ -27,7 +27,7 @@ interface Findings {
 
 /** @throws `question.signal.reason`, LockUnavailableError, LockConfigurationError */
 export async function surveyOf(sessions: EtcdSessions, question: SurveyQuestion): Promise<Survey> {
-  const call = { key: question.prefix || 'survey', wait: false, signal: question.signal };
+  const call = { key: question.prefix || 'survey', wait: false, signal: question.signal, workMs: question.withinMs };
   return inSession(sessions, call, async (session, signal) => {
     const findings: Findings = { keys: [], queues: [], isTruncated: false };
     const isComplete = await limited(question.withinMs, signal, async (limit) => {

@@ -28,7 +28,7 @@ import type { EtcdOptions, EtcdTlsOptions, ResolvedEtcdOptions } from './etcd.op
 import { QueueViews } from './locks/queue-views.js';
 import { EtcdKeys } from './session/etcd-keys.js';
 import { EtcdSessions } from './session/etcd-sessions.js';
-import { SessionReport } from './session/session-report.js';
+import { EtcdReport } from './session/session-report.js';
 
 /** A lock backend on etcd. Every entry is a key that ends with the one lease of this process. */
 export class EtcdBackend implements LockBackend {
@@ -50,7 +50,7 @@ export class EtcdBackend implements LockBackend {
   readonly hosts: readonly string[];
   /** The options of connections to the servers that are encrypted. */
   readonly tls: EtcdTlsOptions | undefined;
-  readonly #report = new SessionReport();
+  readonly #report = new EtcdReport();
   readonly #sessions: EtcdSessions;
   readonly #locks: EtcdLocks;
 

@@ -8,12 +8,12 @@ import { RedisKeys } from './session/redis-keys.js';
 import { RedisSessions } from './session/redis-sessions.js';
 import type { OpenClients } from './session/redis-sessions.js';
 import { RedisShards } from './session/redis-shards.js';
-import { SessionReport } from './session/session-report.js';
+import { RedisReport } from './session/session-report.js';
 
 /** The sessions of a backend, and their reports. None of them is opened yet. */
 export interface Opened {
   readonly shards: RedisShards;
-  readonly reports: readonly SessionReport[];
+  readonly reports: readonly RedisReport[];
 }
 
 /** Creates the sessions of a backend: one for each shard, with connections of its own. */
@@ -22,11 +22,11 @@ export function openShards(options: ResolvedRedisOptions): Opened {
   const openerOf = clientsOf(options);
   const settings = { ...options, isReplicated: address.sentinels !== undefined, isCluster: isCluster(options) };
   const warned = new Set<string>();
-  const reports: SessionReport[] = [];
+  const reports: RedisReport[] = [];
   const all: RedisSessions[] = [];
   for (const [shard, tag] of shardTags(basePath, shards).entries()) {
     const about = shards === 1 ? '' : ` (shard ${shard + 1} of ${shards})`;
-    const report = new SessionReport(`${serverText(address)}${about}`, warned);
+    const report = new RedisReport(`${serverText(address)}${about}`, warned);
     const open = shard === 0 ? openerOf(tag) : after(() => all[0]?.session(), openerOf(tag));
     reports.push(report);
     all.push(new RedisSessions(new RedisKeys(tag), settings, open, report));

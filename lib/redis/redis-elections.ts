@@ -2,6 +2,7 @@ import { LockLostError } from '../contract/errors.js';
 import type { CampaignRequest, Elections, Leader, Sighting, WonElection } from '../contract/elections.js';
 import { fencingTokenOf } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/lock-request.js';
+import { SessionEndedError } from '../sessions/in-session.js';
 import { explained } from './client/redis-error.js';
 import { acquireOne } from './locks/acquire.js';
 import { FIND_LEADER, PROCLAIM } from './scripts/lock-scripts.js';
@@ -10,7 +11,6 @@ import { inSession } from './session/in-session.js';
 import type { RedisHold } from './session/redis-hold.js';
 import type { QueueKeys } from './session/redis-keys.js';
 import type { RedisShards } from './session/redis-shards.js';
-import { SessionEndedError } from './session/redis-session.js';
 import { watchUntil } from './session/topics.js';
 
 /** The state of an election, as the server knows it. */

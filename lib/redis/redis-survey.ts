@@ -43,7 +43,7 @@ export async function surveyOf(shards: RedisShards, question: SurveyQuestion): P
 }
 
 async function surveyOfShard(sessions: RedisSessions, question: SurveyQuestion): Promise<Survey> {
-  const call = { key: question.prefix || 'survey', wait: false, signal: question.signal };
+  const call = { key: question.prefix || 'survey', wait: false, signal: question.signal, workMs: question.withinMs };
   return inSession(sessions, call, async (session, signal) => {
     const findings: Findings = { keys: [], queues: [], isTruncated: false };
     const isComplete = await limited(question.withinMs, signal, async (limit) => {

@@ -29,7 +29,7 @@ import { surveyOf } from './redis-survey.js';
 import { resolveRedisOptions } from './redis.options.js';
 import type { RedisOptions, ResolvedRedisOptions } from './redis.options.js';
 import type { RedisShards } from './session/redis-shards.js';
-import type { SessionReport } from './session/session-report.js';
+import type { RedisReport } from './session/session-report.js';
 
 const EVERY = 2 ** 31;
 
@@ -43,7 +43,7 @@ export class RedisBackend implements LockBackend {
   readonly lockedAfterDeathMs: number;
   readonly #basePath: string;
   readonly #settles: boolean;
-  readonly #reports: readonly SessionReport[];
+  readonly #reports: readonly RedisReport[];
   readonly #shards: RedisShards;
   readonly #locks: RedisLocks;
   readonly #plain: PlainLocks | undefined;

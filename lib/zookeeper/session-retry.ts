@@ -1,60 +1,24 @@
-import { NEVER } from '../async/abort.js';
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
-import { nameOf } from '../contract/lock-request.js';
-import type { KeyedRequest, LockRequest } from '../contract/lock-request.js';
+import type { LockRequest } from '../contract/lock-request.js';
+import { askInSession, SessionEndedError } from '../sessions/in-session.js';
+import type { Call, Failures, ServingSessions } from '../sessions/in-session.js';
 import { CounterStuckError } from './recipes/counter.js';
 import { NodeDeletedError } from './recipes/held-nodes.js';
-import { isKeeperError, KeeperError, RequestTooLargeError, SessionEndedError } from './session/requests.js';
+import { isKeeperError, KeeperError, RequestTooLargeError } from './session/requests.js';
 import type { Session } from './session/session.js';
-
-/** The part of `SessionSupervisor` that requests need. */
-interface Sessions<S> {
-  /** The session, if a server is connected. */
-  readonly connected?: S | undefined;
-  session(signal: AbortSignal, key: string): Promise<S>;
-  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T>;
-}
-
-/** A request for a key, and how long it may take. */
-export interface Call extends KeyedRequest {
-  /** Whether it may take until the signal aborts. Otherwise it may take only as long as servers may take to answer. */
-  readonly wait: boolean;
-  readonly signal?: AbortSignal;
-}
-
-/** The treatment of an attempt's errors. */
-interface Failures {
-  /** Whether the request is made again. */
-  canBeginAgain(error: unknown): boolean;
-  /** Returns the error for the caller. */
-  explained(error: unknown, key: string): unknown;
-}
 
 /**
  * Makes a request on one session after the other. It is made again when its session ends, or when its own znode is
  * deleted.
  * @throws `call.signal.reason`, LockUnavailableError, LockConfigurationError
  */
-export async function inSession<S, T>(
-  sessions: Sessions<S>,
+export function inSession<S, T>(
+  sessions: ServingSessions<S>,
   call: Call,
   ask: (session: S, signal: AbortSignal) => Promise<T>,
   failures: Failures = FAILURES,
 ): Promise<T> {
-  const { wait, signal = NEVER } = call;
-  const name = nameOf(call);
-  if (!wait) {
-    const inLimit = (limit: AbortSignal) => inSession(sessions, { ...call, wait: true, signal: limit }, ask, failures);
-    return sessions.inTime(inLimit, signal, name);
-  }
-  for (;;) {
-    const session = sessions.connected ?? (await sessions.session(signal, name));
-    try {
-      return await ask(session, signal);
-    } catch (error) {
-      if (!failures.canBeginAgain(error)) throw failures.explained(error, name);
-    }
-  }
+  return askInSession(sessions, call, ask, failures);
 }
 
 /** Whether the failed attempt can be repeated on the current or the next session. */

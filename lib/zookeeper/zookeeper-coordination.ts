@@ -16,6 +16,7 @@ import type {
 } from '../contract/coordination-backend.js';
 import { LockLostError } from '../contract/errors.js';
 import { nameOf } from '../contract/lock-request.js';
+import type { Call } from '../sessions/in-session.js';
 import { BarrierExit } from './coordination/barrier-exit.js';
 import { Lifting, passBarrier, raiseBarrier } from './coordination/barrier.js';
 import type { BarrierPlace } from './coordination/barrier.js';
@@ -32,7 +33,6 @@ import { NodeDeletedError } from './recipes/held-nodes.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { grantLease } from './recipes/zookeeper-lease.js';
 import { inDoubt, inSession } from './session-retry.js';
-import type { Call } from './session-retry.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import type { Session } from './session/session.js';
 import { unlessMissing } from './session/watch.js';

@@ -31,7 +31,7 @@ import { acquirePermits } from './recipes/semaphore.js';
 import { GrantedTimeout } from './session/lease-clock.js';
 import { unlessMissing } from './session/watch.js';
 import type { Session } from './session/session.js';
-import { SessionReport, SessionSupervisor } from './session/session-supervisor.js';
+import { ZooKeeperReport, SessionSupervisor } from './session/session-supervisor.js';
 import { NodePaths } from './node-paths.js';
 import { lockPath } from './recipes/znode-path.js';
 import { ZooKeeperCoordination } from './zookeeper-coordination.js';
@@ -71,7 +71,7 @@ export class ZooKeeperBackend implements LockBackend {
   readonly elections: ZooKeeperElections;
   readonly #options: ResolvedZooKeeperOptions;
   readonly #sessions: SessionSupervisor;
-  readonly #report: SessionReport;
+  readonly #report: ZooKeeperReport;
   /** The directories of recently used keys. Checking and encoding a key is a good part of a request's cost. */
   readonly #directories = new BoundedMap<LockDirectory>(MOST_DIRECTORIES);
   readonly #attempt: Attempt<LockRequest, GrantedLease> = this.#acquireOn.bind(this);
@@ -88,7 +88,7 @@ export class ZooKeeperBackend implements LockBackend {
   constructor(options: ResolvedZooKeeperOptions) {
     this.#options = options;
     const { connect, sessionTimeoutMs, auth, tls, connectTimeoutMs } = options;
-    this.#report = new SessionReport(serversText(connect), new GrantedTimeout(sessionTimeoutMs));
+    this.#report = new ZooKeeperReport(serversText(connect), new GrantedTimeout(sessionTimeoutMs));
     this.#sessions = new SessionSupervisor(
       (listener) => new NodeZooKeeperClient({ servers: connect.servers, sessionTimeoutMs, auth, tls }, listener),
       connectTimeoutMs,
@@ -190,8 +190,9 @@ export class ZooKeeperBackend implements LockBackend {
   survey(question: SurveyQuestion): Promise<Survey> {
     const { connect, basePath } = this.#options;
     const tree = { chroot: connect.chroot, basePath };
-    const call = { key: question.prefix || basePath || '/', wait: false, signal: question.signal };
-    return inSession(this.#sessions, call, (session, signal) => surveyOf(session, tree, { ...question, signal }));
+    const { prefix, signal, withinMs } = question;
+    const call = { key: prefix || basePath || '/', wait: false, signal, workMs: withinMs };
+    return inSession(this.#sessions, call, (session, limit) => surveyOf(session, tree, { ...question, signal: limit }));
   }
 
   revoke(key: string, options: ResolvedRevokeOptions): Promise<void> {

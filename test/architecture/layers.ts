@@ -44,6 +44,7 @@ export type Layered =
   | 'etcd/session'
   | 'etcd/client'
   | 'etcd/wire'
+  | 'sessions'
   | 'dashboard'
   | 'dashboard/page'
   | 'memory'
@@ -132,6 +133,7 @@ export const LAYERS: Layers = {
       'zookeeper/recipes',
       'zookeeper/session',
       'zookeeper/client',
+      'sessions',
       'contract',
       'async',
     ],
@@ -165,7 +167,7 @@ export const LAYERS: Layers = {
   },
   'zookeeper/session': {
     folder: 'zookeeper/session',
-    mayImport: ['zookeeper/client', 'contract', 'async'],
+    mayImport: ['zookeeper/client', 'sessions', 'contract', 'async'],
     packages: ['node:crypto'],
   },
   'zookeeper/client': {
@@ -183,6 +185,7 @@ export const LAYERS: Layers = {
       'redis/session',
       'redis/scripts',
       'redis/client',
+      'sessions',
       'contract',
       'async',
     ],
@@ -190,17 +193,17 @@ export const LAYERS: Layers = {
   },
   'redis/coordination': {
     folder: 'redis/coordination',
-    mayImport: ['redis/locks', 'redis/session', 'redis/scripts', 'redis/client', 'contract', 'async'],
+    mayImport: ['redis/locks', 'redis/session', 'redis/scripts', 'redis/client', 'sessions', 'contract', 'async'],
     packages: ['node:crypto'],
   },
   'redis/locks': {
     folder: 'redis/locks',
-    mayImport: ['redis/session', 'redis/scripts', 'redis/client', 'contract', 'async'],
+    mayImport: ['redis/session', 'redis/scripts', 'redis/client', 'sessions', 'contract', 'async'],
     packages: ['node:crypto'],
   },
   'redis/session': {
     folder: 'redis/session',
-    mayImport: ['redis/scripts', 'redis/client', 'contract', 'async'],
+    mayImport: ['redis/scripts', 'redis/client', 'sessions', 'contract', 'async'],
     packages: ['node:crypto', 'node:os'],
   },
   'redis/scripts': { folder: 'redis/scripts', mayImport: ['redis/client'], packages: [] },
@@ -212,22 +215,31 @@ export const LAYERS: Layers = {
   etcd: {
     folder: 'etcd',
     // The client is imported only to create one. Every request to a server goes through the session.
-    mayImport: ['etcd/coordination', 'etcd/locks', 'etcd/session', 'etcd/client', 'etcd/wire', 'contract', 'async'],
+    mayImport: [
+      'etcd/coordination',
+      'etcd/locks',
+      'etcd/session',
+      'etcd/client',
+      'etcd/wire',
+      'sessions',
+      'contract',
+      'async',
+    ],
     packages: ['node:crypto', 'node:tls'],
   },
   'etcd/coordination': {
     folder: 'etcd/coordination',
-    mayImport: ['etcd/locks', 'etcd/session', 'etcd/client', 'etcd/wire', 'contract', 'async'],
+    mayImport: ['etcd/locks', 'etcd/session', 'etcd/client', 'etcd/wire', 'sessions', 'contract', 'async'],
     packages: ['node:crypto'],
   },
   'etcd/locks': {
     folder: 'etcd/locks',
-    mayImport: ['etcd/session', 'etcd/wire', 'contract', 'async'],
+    mayImport: ['etcd/session', 'etcd/wire', 'sessions', 'contract', 'async'],
     packages: ['node:os'],
   },
   'etcd/session': {
     folder: 'etcd/session',
-    mayImport: ['etcd/client', 'etcd/wire', 'contract', 'async'],
+    mayImport: ['etcd/client', 'etcd/wire', 'sessions', 'contract', 'async'],
     packages: ['node:os'],
   },
   'etcd/client': {
@@ -236,6 +248,8 @@ export const LAYERS: Layers = {
     packages: ['node:http2', 'node:tls'],
   },
   'etcd/wire': { folder: 'etcd/wire', mayImport: [], packages: [] },
+  // Shared by the backends with servers.
+  sessions: { folder: 'sessions', mayImport: ['contract', 'async'], packages: [] },
   // Nothing imports the page: an application does, by a sub-path of its own.
   dashboard: {
     folder: 'dashboard',

@@ -14,5 +14,9 @@ afterAll(() => server.stop());
 
 describe('a survey of etcd', () => {
   const base = `locks/${randomUUID()}`;
-  surveyTests((place) => etcd({ hosts: server.host, basePath: `${base}/${place}` }).create());
+  surveyTests(
+    (place, { host = server.host, ...settings } = {}) =>
+      etcd({ hosts: host, basePath: `${base}/${place}`, ...settings }).create(),
+    () => `127.0.0.1:${server.port}`,
+  );
 });

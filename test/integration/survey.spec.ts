@@ -11,7 +11,11 @@ const LONG_MS = 30_000;
 
 describe('a survey of ZooKeeper', () => {
   const base = freshBasePath();
-  surveyTests((place) => zookeeper({ connectString, basePath: base + place, sessionTimeoutMs: 10_000 }).create());
+  surveyTests(
+    (place, { host = connectString, ...settings } = {}) =>
+      zookeeper({ connectString: host, basePath: base + place, sessionTimeoutMs: 10_000, ...settings }).create(),
+    () => connectString,
+  );
 
   it('shows locks of other clients at absolute paths, and leaves out their other znodes', async () => {
     const { one, client, basePath } = await twoProcesses(connectString);

@@ -15,7 +15,13 @@ afterAll(() => server.stop());
 
 describe('a survey of Redis', () => {
   const base = `locks/${randomUUID()}`;
-  surveyTests((place) => redis({ url: server.url, basePath: `${base}/${place}`, restartDelayMs: 0 }).create());
+  surveyTests(
+    (place, { host, ...settings } = {}) => {
+      const url = host === undefined ? server.url : `redis://${host}`;
+      return redis({ url, basePath: `${base}/${place}`, restartDelayMs: 0, ...settings }).create();
+    },
+    () => `127.0.0.1:${server.port}`,
+  );
 
   it('takes characters of patterns for what they are', async () => {
     const client = clientsOf({ basePath: `odd[x]*?/${randomUUID()}`, restartDelayMs: 0 })(server.url);

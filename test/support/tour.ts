@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { Injectable } from '@nestjs/common';
 import type { INestApplication } from '@nestjs/common';
-import { Cron, ScheduleModule } from '@nestjs/schedule';
+import { Cron, ScheduleModule, SchedulerRegistry } from '@nestjs/schedule';
 import { Test } from '@nestjs/testing';
 import { Registry } from 'prom-client';
 import { expect, onTestFinished } from 'vitest';
@@ -155,7 +155,9 @@ export async function tour(ground: TourGround): Promise<void> {
   expect(await metric(one, 'held', { lock: 'Shop.hang' })).toBe(0);
   expect(await metric(other, 'waiting', { lock: 'Shop.place' })).toBe(0);
 
-  // Was a lease lost? The link of one instance breaks for longer than its session.
+  // Was a lease lost? The link of one instance breaks for longer than its session. It holds nothing but this key then.
+  other.app.get(SchedulerRegistry).getCronJob('report').stop();
+  await expect.poll(async () => (await metric(other, 'held', { lock: 'report' })) ?? 0).toBe(0);
   const cut = other.shop.hang(2);
   await expect.poll(() => metric(other, 'held', { lock: 'Shop.hang' })).toBe(1);
   ground.proxy.refuse();

@@ -5,12 +5,12 @@ import { LockConfigurationError, LockLostError } from '../../contract/errors.js'
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
 import { explained } from '../client/etcd-error.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
-import { SessionEndedError } from '../session/etcd-session.js';
 import { watchUntil } from '../session/watches.js';
 import type { Look } from '../session/watches.js';
 import type { KeyValue } from '../wire/responses.js';
@@ -100,7 +100,7 @@ export class EtcdBarriers implements Barriers {
 
   #entered(name: string, session: EtcdSession, members: string, member: string): EnteredMember {
     const exit = async () => {
-      leaveLeases();
+      carried.leave();
       const left = session.removeEntry(member);
       if (session.isLinked) await settledWithin(left, this.#releaseTimeoutMs);
     };
@@ -111,7 +111,7 @@ export class EtcdBarriers implements Barriers {
       isCurrent: () => now() < session.deadline,
       giveBack: exit,
     });
-    const leaveLeases = session.leases.add(lease);
+    const carried = session.leases.add(lease);
     return { lease, leave: (signal) => this.#leave(lease, session, members, member, signal) };
   }
 

@@ -7,6 +7,7 @@ import { LockConfigurationError, LockLostError } from '../../contract/errors.js'
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
 import { explained } from '../client/etcd-error.js';
 import { acquireOne } from '../locks/acquire.js';
 import type { QueueViews } from '../locks/queue-views.js';
@@ -17,7 +18,6 @@ import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
 import { MOST_OPERATIONS } from '../session/outbox.js';
-import { SessionEndedError } from '../session/etcd-session.js';
 import { watchUntil } from '../session/watches.js';
 import type { Look } from '../session/watches.js';
 import type { Compare } from '../wire/requests.js';
@@ -139,13 +139,13 @@ export class EtcdQueues implements Queues {
       fencingToken: fencingTokenOf(BigInt(created)),
       isCurrent: () => now() < session.deadline,
       giveBack: async () => {
-        leaveLeases();
+        carried.leave();
         if (isAcknowledged) return;
         const back = session.persistently(() => settle(session, { item, taker, created }, 'back'));
         if (session.isLinked) await settledWithin(back, this.#releaseTimeoutMs);
       },
     });
-    const leaveLeases = session.leases.add(lease);
+    const carried = session.leases.add(lease);
     const ack = async () => {
       if (!lease.isHeld()) throw lost();
       const isDone = await settle(session, { item, taker, created }, 'ack').catch((error: unknown) => {

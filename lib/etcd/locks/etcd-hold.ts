@@ -1,5 +1,5 @@
 import type { Dispose } from '../../async/abort.js';
-import type { Place as AlarmPlace } from '../../async/collections.js';
+import type { Place as ListPlace } from '../../async/collections.js';
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
 import type { Alarm } from '../../async/timer.js';
@@ -7,8 +7,8 @@ import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
 import type { EtcdSession } from '../session/etcd-session.js';
-import { SessionEndedError } from '../session/etcd-session.js';
 import type { Entry } from './entry.js';
 import { rewrite } from './rewrite.js';
 import type { Place, ViewFollower } from './queue-view.js';
@@ -30,10 +30,10 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
   readonly #session: EtcdSession;
   readonly #wanted: Wanted;
   readonly #demanded = new Demanded(() => this.#follow());
-  readonly #leaveLeases: Dispose;
+  readonly #carried: ListPlace<GrantedLease>;
   #entry: Entry;
   #leaveView: Dispose | undefined;
-  readonly #alarm: AlarmPlace<Alarm>;
+  readonly #alarm: ListPlace<Alarm>;
   #isOver = false;
 
   /** @param isWanted whether another entry waits; `undefined`: that is not known */
@@ -48,7 +48,7 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
     if (isWanted) this.#demanded.set();
     this.demand = entry.mode === 'permit' ? undefined : this.#demanded;
     this.lease = new GrantedLease(this as Grant);
-    this.#leaveLeases = session.leases.add(this.lease);
+    this.#carried = session.leases.add(this.lease);
     this.#alarm = session.alarms.set(SHORT_HOLD_MS, this);
   }
 
@@ -112,7 +112,7 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
   #leave(): void {
     this.#isOver = true;
     this.#alarm.leave();
-    this.#leaveLeases();
+    this.#carried.leave();
     this.#leaveView?.();
   }
 }

@@ -1,4 +1,4 @@
-import type { SessionReport } from '../session/session-report.js';
+import type { EtcdReport } from '../session/session-report.js';
 import type { QueueKeys } from '../session/etcd-keys.js';
 import type { NewEntry } from './entry.js';
 import type { QueueViews } from './queue-views.js';
@@ -13,5 +13,5 @@ export interface Wanted {
   readonly releaseTimeoutMs: number;
   readonly views: QueueViews;
   /** The log of the connection, for what no caller is told. */
-  readonly report?: SessionReport;
+  readonly report?: EtcdReport;
 }

@@ -1,9 +1,11 @@
 import { NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
-import { deferred } from '../../async/deferred.js';
+import { deferred, quietDeferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, untilDone } from '../../async/timer.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
+import { provenUntil, SessionLeases } from '../../sessions/session-leases.js';
 import { LinkLostError, RefusedError } from '../client/etcd-error.js';
 import type { EtcdLink } from '../client/etcd-link.js';
 import type { ReadOp } from '../wire/requests.js';
@@ -11,15 +13,6 @@ import type { Header, ReadResult } from '../wire/responses.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { NotBoundError, Outbox } from './outbox.js';
 import type { Change, Changed, Proof } from './outbox.js';
-import { SessionLeases } from './session-leases.js';
-
-/** The session of a request is over, so that the request has no effect any more. It may begin again on the next one. */
-export class SessionEndedError extends Error {
-  constructor(why: string) {
-    super(`the session is over: ${why}`);
-    this.name = 'SessionEndedError';
-  }
-}
 
 /** Whether a change may have been applied although its answer was lost. Requests keep it from one session to the next. */
 export interface Doubt {
@@ -54,10 +47,6 @@ interface SessionOptions {
   readonly onDoubt: () => void;
 }
 
-/** Leases are kept by clocks that may run at different rates, and timers fire late. */
-const RATE_SHARE = 0.02;
-const TIMER_SLACK_MS = 15;
-
 /**
  * The lease of this process on the servers: the identity of its entries, which end with it. It ends when the servers
  * have ended it, or when it was not proven in time.
@@ -76,7 +65,7 @@ export class EtcdSession {
   #timeoutMs: number;
   #provenAt: number;
   #bound: Bound | undefined;
-  #linked: Deferred<void> = awaited();
+  #linked: Deferred<void> = quietDeferred();
   #numbers = 0;
   /** The names of entries that are gone. */
   readonly #freeNames: string[] = [];
@@ -104,7 +93,7 @@ export class EtcdSession {
    * renewal that was proven: the servers count from when they received it.
    */
   get deadline(): number {
-    return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
+    return provenUntil(this.#provenAt, this.#timeoutMs);
   }
 
   get isOver(): boolean {
@@ -151,7 +140,7 @@ export class EtcdSession {
     if (!this.#bound) return;
     this.#bound.ended.resolve();
     this.#bound = undefined;
-    this.#linked = awaited();
+    this.#linked = quietDeferred();
     this.leases.suspend();
   }
 
@@ -262,11 +251,4 @@ export class EtcdSession {
 /** Whether an error says that the session is over, or was bound to another link meanwhile. */
 function isEnding(error: unknown): boolean {
   return error instanceof NotBoundError || (error instanceof RefusedError && error.isLeaseGone);
-}
-
-/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
-function awaited(): Deferred<void> {
-  const result = deferred();
-  result.promise.catch(() => {});
-  return result;
 }

@@ -1,18 +1,10 @@
 import { hostname } from 'node:os';
-import { anyAbort, NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
-import { deferred } from '../../async/deferred.js';
-import type { Deferred } from '../../async/deferred.js';
-import { after, afterSilence, backoff, orTimeout, settledWithin } from '../../async/timer.js';
-import {
-  LockConfigurationError,
-  LockShutdownError,
-  LockTimeoutError,
-  LockUnavailableError,
-} from '../../contract/errors.js';
-import type { BackendState } from '../../contract/lock-backend.js';
+import { after, afterSilence, backoff, settledWithin } from '../../async/timer.js';
+import { LockConfigurationError, LockUnavailableError } from '../../contract/errors.js';
 import type { BackendVitals } from '../../contract/survey.js';
+import { BackendSessions } from '../../sessions/backend-sessions.js';
 import type { OpenClient } from '../client/etcd-client.js';
 import { explained } from '../client/etcd-error.js';
 import { EtcdLink } from '../client/etcd-link.js';
@@ -22,7 +14,7 @@ import { EtcdSession } from './etcd-session.js';
 import { Heartbeat } from './heartbeat.js';
 import type { Proof } from './outbox.js';
 import { checkVersion, warningsOf } from './server-check.js';
-import type { SessionReport } from './session-report.js';
+import type { EtcdReport } from './session-report.js';
 import { Watches } from './watches.js';
 
 const FIRST_PAUSE_MS = 20;
@@ -43,9 +35,9 @@ export interface SessionSettings {
  * Keeps one session open, over one link after the other. After a fault the next server is tried. A session that is over
  * is followed by the next one.
  */
-export class EtcdSessions {
+export class EtcdSessions extends BackendSessions<EtcdSession> {
   readonly watches = new Watches();
-  readonly report: SessionReport;
+  readonly report: EtcdReport;
   readonly keys: EtcdKeys;
   readonly #settings: SessionSettings;
   readonly #openClient: OpenClient;
@@ -54,28 +46,20 @@ export class EtcdSessions {
   #link: EtcdLink | undefined;
   #session: EtcdSession | undefined;
   #heartbeat: Heartbeat | undefined;
-  #connected: Deferred<EtcdSession> = awaited();
   #host: string | undefined;
-  #isConnected = false;
   #hasStarted = false;
-  #hasLost = false;
-  #isClosed = false;
   #lastError: unknown;
   #grantedMs: number | undefined;
   #cancelNext: Dispose = () => {};
 
-  constructor(keys: EtcdKeys, settings: SessionSettings, openClient: OpenClient, report: SessionReport) {
+  constructor(keys: EtcdKeys, settings: SessionSettings, openClient: OpenClient, report: EtcdReport) {
+    super('etcd', settings.connectTimeoutMs);
     this.keys = keys;
     this.#settings = settings;
     this.#openClient = openClient;
     this.report = report;
     // The processes of an application begin with different servers.
     this.#turn = Math.floor(Math.random() * settings.hosts.length);
-  }
-
-  get state(): BackendState {
-    if (this.#isConnected) return 'connected';
-    return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
   }
 
   /** The session and its server, in numbers. Asks no server. */
@@ -85,13 +69,8 @@ export class EtcdSessions {
       sessionId: session?.id,
       sessionTimeoutMs: session?.timeoutMs,
       marginMs: session && Math.max(0, session.deadline - now()),
-      server: this.#isConnected ? this.#host : undefined,
+      server: this.isConnected ? this.#host : undefined,
     };
-  }
-
-  /** The session, while a server answers. */
-  get connected(): EtcdSession | undefined {
-    return this.#isConnected ? this.#session : undefined;
   }
 
   /** The time for which the servers keep the keys of a dead process: what they granted last, or what is asked for. */
@@ -109,53 +88,11 @@ export class EtcdSessions {
     return this.#settings.sessionTimeoutMs;
   }
 
-  /**
-   * Returns the connected session, or waits for the next one.
-   * @param key what the session is for, for the error
-   * @throws LockUnavailableError after `connectTimeoutMs` without a server; LockConfigurationError; `signal.reason`
-   */
-  async session(signal: AbortSignal = NEVER, key?: string): Promise<EtcdSession> {
-    if (this.#isClosed) throw new LockShutdownError(key);
-    this.#start();
-    const { connectTimeoutMs } = this.#settings;
-    const unavailable = () => this.unavailable(connectTimeoutMs, key);
-    const connected = orTimeout(this.#connected.promise, connectTimeoutMs, unavailable);
-    return orAbort(connected, signal).catch((error: unknown) => {
-      // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
-      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
-    });
-  }
-
-  /**
-   * Runs `work` with a signal. It aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
-   * @param key what the work is about, for the error
-   */
-  async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T> {
-    const { connectTimeoutMs } = this.#settings;
-    const limit = new AbortController();
-    const cancel = after(connectTimeoutMs, () => limit.abort(this.unavailable(connectTimeoutMs, key)));
-    const limits = anyAbort([given, limit.signal]);
-    return work(limits.signal).finally(() => {
-      cancel();
-      limits.dispose();
-    });
-  }
-
-  /** The error for a caller whose request was not answered. @param key what the caller asked for */
-  unavailable(waitedMs: number, key?: string): LockUnavailableError {
-    const about = key === undefined ? '' : `"${key}": `;
-    const hint = this.#lastError instanceof Error ? ` (${this.#lastError.message})` : '';
-    const cause = this.#lastError;
-    return new LockUnavailableError(`${about}no etcd server answered within ${waitedMs} ms${hint}`, { key, cause });
-  }
-
   /** Ends the lease of the session, and all entries with it. Never rejects. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.isClosed) return;
     this.#cancelNext();
-    this.#isConnected = false;
-    this.#connected.reject(new LockShutdownError());
+    this.closed();
     const [session, link] = [this.#session, this.#link];
     this.#heartbeat?.stop();
     const wasLinked = session?.isLinked;
@@ -165,7 +102,11 @@ export class EtcdSessions {
     link?.close('closed');
   }
 
-  #start(): void {
+  protected override get lastError(): unknown {
+    return this.#lastError;
+  }
+
+  protected override start(): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
     void this.#open();
@@ -183,7 +124,7 @@ export class EtcdSessions {
         onClosed: (error) => this.#closed(link, error),
       });
       this.#link = link;
-      if (this.#isClosed) return link.close('closed');
+      if (this.isClosed) return link.close('closed');
       const status = await link.open(limitMs);
       checkVersion(status);
       await answering(link, limitMs * 2, this.#begin(link, host));
@@ -212,7 +153,7 @@ export class EtcdSessions {
   /** Begins the session that follows one that is over. */
   async #follow(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
     if (this.#session !== session) return;
-    this.#disconnected();
+    this.#cut();
     this.#ended(session, 'its lease has ended');
     await this.#join(link, host);
   }
@@ -254,22 +195,20 @@ export class EtcdSessions {
     link: EtcdLink,
     { proof, heartbeat, host }: { proof: Proof; heartbeat: Heartbeat; host: string },
   ): void {
-    if (link.isClosed || this.#isClosed) return;
+    if (link.isClosed || this.isClosed) return;
     heartbeat.start();
-    this.#isConnected = true;
-    this.#hasLost = false;
+    this.serves(session);
     this.#lastError = undefined;
     this.#pauses.reset();
     this.watches.linkedBy(link);
     session.linkedBy(link, proof);
     this.#host = host;
-    this.report.connected(session, host);
-    this.#connected.resolve(session);
+    this.report.served(session, host);
   }
 
   #ended(session: EtcdSession, why: string): void {
     this.#session = undefined;
-    this.#hasLost = true;
+    this.hasLostSession();
     session.end(why);
     this.report.ended(session.id, why);
     // Its entries, if the servers still have them, would be in the way of others.
@@ -279,26 +218,23 @@ export class EtcdSessions {
   #closed(link: EtcdLink, error: Error): void {
     if (this.#link !== link) return;
     this.#session?.cut();
-    if (this.#isConnected) this.report.disconnected(error, this.#session);
-    this.#disconnected();
+    if (this.isConnected) this.report.cut(error, this.#session);
+    this.#cut();
     this.#failed(error);
   }
 
-  // Callers that wait already keep waiting for the same promise.
-  #disconnected(): void {
+  #cut(): void {
     this.#heartbeat?.stop();
-    if (this.#isConnected) this.#connected = awaited();
-    this.#isConnected = false;
+    this.disconnected();
   }
 
   /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
   #failed(error: unknown): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#lastError = (error as { cause?: unknown }).cause ?? error;
     const explanation = explained(error);
     if (explanation instanceof LockConfigurationError) {
-      this.#connected.reject(explanation);
-      this.#connected = awaited();
+      this.refused(explanation);
     }
     this.#link?.close('another attempt follows', error);
     this.#cancelNext();
@@ -322,13 +258,6 @@ async function bind(session: EtcdSession, link: EtcdLink, time: 'first' | 'again
       : { compare: [exists], success: [look], failure: [put] },
   );
   return isMet === (time === 'first') ? { key, revision, lease } : undefined;
-}
-
-/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
-function awaited(): Deferred<EtcdSession> {
-  const session = deferred<EtcdSession>();
-  session.promise.catch(() => {});
-  return session;
 }
 
 /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */

@@ -6,11 +6,11 @@ import { fencingTokenOf } from '../../contract/granted-lease.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
 import { explained, isMoving } from '../client/redis-error.js';
 import { ENTER, EXIT, INSIDE } from '../scripts/coordination-scripts.js';
 import { ticksAt } from '../session/entry.js';
 import { inSession } from '../session/in-session.js';
-import { SessionEndedError } from '../session/redis-session.js';
 import type { RedisSession } from '../session/redis-session.js';
 import type { RedisSessions } from '../session/redis-sessions.js';
 import type { RedisShards } from '../session/redis-shards.js';
@@ -93,7 +93,7 @@ export class RedisBarriers implements Barriers {
   #entered(name: string, member: Member): EnteredMember {
     const { session, members, number } = member;
     const giveBack = async () => {
-      leaveLeases();
+      carried.leave();
       const left = exit(session, members, number);
       if (session.isLinked) await settledWithin(left, this.#releaseTimeoutMs);
     };
@@ -104,7 +104,7 @@ export class RedisBarriers implements Barriers {
       isCurrent: () => now() < session.deadline,
       giveBack,
     });
-    const leaveLeases = session.leases.add(lease);
+    const carried = session.leases.add(lease);
     return { lease, leave: (signal) => this.#leave(lease, member, signal) };
   }
 

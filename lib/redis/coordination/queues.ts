@@ -7,13 +7,13 @@ import { LockLostError, LockUnavailableError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
 import { explained } from '../client/redis-error.js';
 import { flag } from '../client/script.js';
 import { acquireOne } from '../locks/acquire.js';
 import { PUT, SETTLE, SIZE, TAKE } from '../scripts/coordination-scripts.js';
 import { inSession } from '../session/in-session.js';
 import type { QueueKind } from '../session/redis-keys.js';
-import { SessionEndedError } from '../session/redis-session.js';
 import type { RedisSession } from '../session/redis-session.js';
 import type { RedisShards } from '../session/redis-shards.js';
 import { watchUntil } from '../session/topics.js';
@@ -132,13 +132,13 @@ export class RedisQueues implements Queues {
       fencingToken: fencingTokenOf(BigInt(token)),
       isCurrent: () => now() < session.deadline,
       giveBack: async () => {
-        leaveLeases();
+        carried.leave();
         if (isAcknowledged) return;
         const back = session.persistently(() => this.#settle(by, id, 'back'));
         if (session.isLinked) await settledWithin(back, this.#releaseTimeoutMs);
       },
     });
-    const leaveLeases = session.leases.add(lease);
+    const carried = session.leases.add(lease);
     const ack = async () => {
       if (!lease.isHeld()) throw lost();
       const word = await this.#settle(by, id, 'ack').catch((error: unknown) => {

@@ -3,15 +3,15 @@ import type { Dispose } from '../../async/abort.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { settledWithin } from '../../async/timer.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
 import { LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from '../session/entry.js';
 import type { Entry } from '../session/entry.js';
 import { RedisHold } from '../session/redis-hold.js';
 import type { Granted } from '../session/redis-hold.js';
 import type { QueueKeys } from '../session/redis-keys.js';
-import { SessionEndedError } from '../session/redis-session.js';
 import type { OwnEntry, QueuePlace, RedisSession } from '../session/redis-session.js';
-import type { SessionReport } from '../session/session-report.js';
+import type { RedisReport } from '../session/session-report.js';
 
 /** One request for a place in a wait queue. */
 export interface Wanted {
@@ -23,7 +23,7 @@ export interface Wanted {
   readonly releaseTimeoutMs: number;
   /** The longest time without looking at an entry that waits: a message may be lost. */
   readonly lookEveryMs: number;
-  readonly report?: SessionReport;
+  readonly report?: RedisReport;
 }
 
 /** The answer of a script about one entry. */

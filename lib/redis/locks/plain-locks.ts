@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
+import type { Place } from '../../async/collections.js';
 import { after, pause, settledWithin } from '../../async/timer.js';
 import { LockConfigurationError, LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Grant, LeaseFollower } from '../../contract/granted-lease.js';
 import { nameOf } from '../../contract/lock-request.js';
 import type { LockRequest } from '../../contract/lock-request.js';
+import { provenUntil } from '../../sessions/session-leases.js';
 import { GIVE_PLAIN, RENEW_PLAIN, TAKE_PLAIN } from '../scripts/plain-scripts.js';
 import { inSession } from '../session/in-session.js';
-import { provenUntil } from '../session/redis-session.js';
 import type { RedisSession } from '../session/redis-session.js';
 import type { RedisSessions } from '../session/redis-sessions.js';
 
@@ -98,7 +99,7 @@ class PlainHold implements Grant {
   readonly #lock: PlainLock & PlainOptions;
   #sentAt: number;
   #session: RedisSession;
-  #leaveLeases: Dispose;
+  #carried: Place<GrantedLease> | undefined;
   #cancel: Dispose = () => {};
 
   constructor(
@@ -114,7 +115,7 @@ class PlainHold implements Grant {
     this.lease = new GrantedLease(this as Grant);
     this.lease.addFollower({ ...IDLE, lose: () => this.#stop() });
     // Suspended and resumed with the connection, and lost with the session at the latest.
-    this.#leaveLeases = session.leases.add(this.lease);
+    this.#carried = session.leases.add(this.lease);
     this.#next();
   }
 
@@ -138,7 +139,7 @@ class PlainHold implements Grant {
 
   #stop(): void {
     this.#cancel();
-    this.#leaveLeases();
+    this.#carried?.leave();
   }
 
   #next(): void {
@@ -162,9 +163,9 @@ class PlainHold implements Grant {
 
   #moveTo(session: RedisSession): void {
     if (session === this.#session) return;
-    this.#leaveLeases();
+    this.#carried?.leave();
     this.#session = session;
-    this.#leaveLeases = session.leases.add(this.lease);
+    this.#carried = session.leases.add(this.lease);
     this.lease.resume();
   }
 }

@@ -1,6 +1,6 @@
-import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { LinkedList } from '../../async/collections.js';
+import type { Place } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
@@ -8,13 +8,13 @@ import { fencingTokenOf } from '../../contract/granted-lease.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant, LeaseFollower } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
 import type { Script } from '../client/script.js';
 import { DOWNGRADE, LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from './entry.js';
 import type { Entry } from './entry.js';
-import { SessionEndedError } from './redis-session.js';
 import type { Answer, Move, OwnEntry, QueuePlace, RedisSession } from './redis-session.js';
-import type { SessionReport } from './session-report.js';
+import type { RedisReport } from './session-report.js';
 
 /** A grant as scripts answer it. */
 export interface Granted {
@@ -30,7 +30,7 @@ interface HoldOptions {
   readonly place: QueuePlace;
   readonly releaseTimeoutMs: number;
   /** The log of the connection, for what no caller is told. */
-  readonly report?: SessionReport | undefined;
+  readonly report?: RedisReport | undefined;
 }
 
 const NOT_YET: OwnEntry = { told() {}, mayHaveMissed() {} };
@@ -50,7 +50,7 @@ export class RedisHold implements Grant, OwnEntry {
   #place: QueuePlace;
   /** Whether a downgrade was asked for and is not known to be done: the entry is the writer's, or already the reader's. */
   #mayBeReader = false;
-  #leaveLeases: Dispose;
+  #carried: Place<GrantedLease>;
 
   constructor(session: RedisSession, entry: Entry, { token, isWanted }: Granted, options: HoldOptions) {
     this.key = options.name;
@@ -63,7 +63,7 @@ export class RedisHold implements Grant, OwnEntry {
     if (isWanted) this.#wanted.set();
     this.demand = entry.mode === 'permit' ? undefined : this.#wanted;
     this.lease = new GrantedLease(this as Grant);
-    this.#leaveLeases = this.#enter(session);
+    this.#carried = this.#enter(session);
   }
 
   get mode(): LeaseMode {
@@ -168,7 +168,7 @@ export class RedisHold implements Grant, OwnEntry {
     this.#entry = entry;
     this.#place = place;
     this.#mayBeReader = false;
-    this.#leaveLeases = this.#enter(session);
+    this.#carried = this.#enter(session);
     // Messages to the new entry may have come before this.
     this.#wanted.set();
     this.lease.resume();
@@ -180,13 +180,13 @@ export class RedisHold implements Grant, OwnEntry {
     return [this.#place, { ...this.#place, entry: entryText(readerOf(this.#entry)) }];
   }
 
-  #enter(session: RedisSession): Dispose {
+  #enter(session: RedisSession): Place<GrantedLease> {
     session.own(this.#entry.number, this);
     return session.leases.add(this.lease);
   }
 
   #leave(): void {
-    this.#leaveLeases();
+    this.#carried.leave();
     this.#session.forget(this.#entry.number);
   }
 

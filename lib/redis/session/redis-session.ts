@@ -1,23 +1,16 @@
 import { NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { LinkedList, StringMap } from '../../async/collections.js';
-import { deferred } from '../../async/deferred.js';
+import { quietDeferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, untilDone } from '../../async/timer.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
+import { provenUntil, SessionLeases } from '../../sessions/session-leases.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';
 import type { Script, ScriptValue } from '../client/script.js';
 import { LEAVE } from '../scripts/lock-scripts.js';
-import { SessionLeases } from './session-leases.js';
 import type { QueueKeys, RedisKeys } from './redis-keys.js';
-
-/** The session of a request is over, so that the request has no effect any more. It may begin again on the next one. */
-export class SessionEndedError extends Error {
-  constructor(why: string) {
-    super(`the session is over: ${why}`);
-    this.name = 'SessionEndedError';
-  }
-}
 
 /** The entry of a session in a wait queue, held or waiting. */
 export interface OwnEntry {
@@ -67,9 +60,6 @@ export interface SessionListener {
   doubted(): void;
 }
 
-// The largest assumed difference in rate of two clocks.
-const RATE_SHARE = 0.02;
-const TIMER_SLACK_MS = 15;
 const MOST_AT_ONCE = 50;
 
 /**
@@ -84,13 +74,13 @@ export class RedisSession {
   readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
   /** By the number of the entry. */
   readonly #entries = new StringMap<OwnEntry>();
-  readonly #ending = awaited<never>();
+  readonly #ending = quietDeferred<never>();
   readonly #listener: SessionListener;
   /** The keys that all scripts begin with. */
   readonly #headKeys: readonly string[];
   readonly #timeoutMs: number;
   #link: RedisLink | undefined;
-  #linked: Deferred<RedisLink> = awaited();
+  #linked: Deferred<RedisLink> = quietDeferred();
   #linkNumber = 1;
   #numbers = 0;
   #provenAt: number;
@@ -168,7 +158,7 @@ export class RedisSession {
   cut(): void {
     if (!this.#link) return;
     this.#link = undefined;
-    this.#linked = awaited();
+    this.#linked = quietDeferred();
     this.leases.suspend();
   }
 
@@ -300,19 +290,4 @@ function answerOf(reply: unknown): Answer {
   if (!Array.isArray(reply)) return [String(reply)];
   const [word] = reply as readonly unknown[];
   return typeof word === 'string' ? (reply as unknown as Answer) : [String(word), ...reply.slice(1)];
-}
-
-/**
- * Returns the deadline until which a server keeps what it was asked to keep for this time. It counts from the sending of
- * the request: the server counts from when it received it.
- */
-export function provenUntil(sentAt: number, timeoutMs: number): number {
-  return sentAt + timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
-}
-
-/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
-function awaited<T>(): Deferred<T> {
-  const result = deferred<T>();
-  result.promise.catch(() => {});
-  return result;
 }

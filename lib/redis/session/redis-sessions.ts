@@ -1,17 +1,9 @@
-import { anyAbort, NEVER, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
-import { deferred } from '../../async/deferred.js';
-import type { Deferred } from '../../async/deferred.js';
-import { after, afterSilence, backoff, orTimeout, settledWithin } from '../../async/timer.js';
-import {
-  LockConfigurationError,
-  LockShutdownError,
-  LockTimeoutError,
-  LockUnavailableError,
-} from '../../contract/errors.js';
-import type { BackendState } from '../../contract/lock-backend.js';
+import { after, afterSilence, backoff, settledWithin } from '../../async/timer.js';
+import { LockConfigurationError } from '../../contract/errors.js';
 import type { BackendVitals } from '../../contract/survey.js';
+import { BackendSessions } from '../../sessions/backend-sessions.js';
 import { explained, isWrongServer, refusalOf } from '../client/redis-error.js';
 import { RedisLink } from '../client/redis-link.js';
 import type { LinkClients } from '../client/redis-link.js';
@@ -25,7 +17,7 @@ import { Renewal } from './renewal.js';
 import { checkServer } from './server-check.js';
 import type { Durability } from './server-durability.js';
 import { durabilityOf, UNKNOWN_DURABILITY } from './server-durability.js';
-import type { SessionReport } from './session-report.js';
+import type { RedisReport } from './session-report.js';
 import { Topics } from './topics.js';
 
 const FIRST_PAUSE_MS = 20;
@@ -53,9 +45,9 @@ export type OpenClients = (limitMs: number) => LinkClients | Promise<LinkClients
  * Keeps one session open, over one link after the other. A session that is over is followed by the next one, which
  * adopts the holds of a session whose server turned out to be another one.
  */
-export class RedisSessions {
+export class RedisSessions extends BackendSessions<RedisSession> {
   readonly topics = new Topics();
-  readonly report: SessionReport;
+  readonly report: RedisReport;
   readonly #settings: SessionSettings;
   readonly #openClients: OpenClients;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
@@ -64,11 +56,7 @@ export class RedisSessions {
   /** Former sessions whose holds are not adopted yet. */
   #former: RedisSession[] = [];
   #renewal: Renewal | undefined;
-  #connected: Deferred<RedisSession> = awaited();
-  #isConnected = false;
   #hasStarted = false;
-  #hasLost = false;
-  #isClosed = false;
   /** The identity of the last server that a session was begun on; '' before the first. */
   #known = '';
   #durability = UNKNOWN_DURABILITY;
@@ -81,16 +69,12 @@ export class RedisSessions {
     readonly keys: RedisKeys,
     settings: SessionSettings,
     openClients: OpenClients,
-    report: SessionReport,
+    report: RedisReport,
   ) {
+    super('Redis', settings.connectTimeoutMs);
     this.#settings = settings;
     this.#openClients = openClients;
     this.report = report;
-  }
-
-  get state(): BackendState {
-    if (this.#isConnected) return 'connected';
-    return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
   }
 
   /** The session and its server, in numbers. Asks no server. */
@@ -100,7 +84,7 @@ export class RedisSessions {
       sessionId: session?.id,
       sessionTimeoutMs: session && this.#settings.sessionTimeoutMs,
       marginMs: session && Math.max(0, session.deadline - now()),
-      server: this.#isConnected ? this.report.server : undefined,
+      server: this.isConnected ? this.report.server : undefined,
     };
   }
 
@@ -112,11 +96,6 @@ export class RedisSessions {
   /** The time for which the server that answered last grants no free key yet, in milliseconds. */
   get settlingMs(): number {
     return Math.max(0, Math.ceil(this.#settledAt - now()));
-  }
-
-  /** The session, while a server answers. */
-  get connected(): RedisSession | undefined {
-    return this.#isConnected ? this.#session : undefined;
   }
 
   /** The time after which an unanswered renewal ends a link: two of them are a third of the session timeout. */
@@ -138,53 +117,11 @@ export class RedisSessions {
     return Math.round(this.#settings.sessionTimeoutMs / 3);
   }
 
-  /**
-   * Returns the connected session, or waits for the next one.
-   * @param key what the session is for, for the error
-   * @throws LockUnavailableError after `connectTimeoutMs` without a server; LockConfigurationError; `signal.reason`
-   */
-  async session(signal: AbortSignal = NEVER, key?: string): Promise<RedisSession> {
-    if (this.#isClosed) throw new LockShutdownError(key);
-    this.#start();
-    const { connectTimeoutMs } = this.#settings;
-    const unavailable = () => this.unavailable(connectTimeoutMs, key);
-    const connected = orTimeout(this.#connected.promise, connectTimeoutMs, unavailable);
-    return orAbort(connected, signal).catch((error: unknown) => {
-      // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
-      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
-    });
-  }
-
-  /**
-   * Runs `work` with a signal. It aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
-   * @param key what the work is about, for the error
-   */
-  async inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string): Promise<T> {
-    const { connectTimeoutMs } = this.#settings;
-    const limit = new AbortController();
-    const cancel = after(connectTimeoutMs, () => limit.abort(this.unavailable(connectTimeoutMs, key)));
-    const limits = anyAbort([given, limit.signal]);
-    return work(limits.signal).finally(() => {
-      cancel();
-      limits.dispose();
-    });
-  }
-
-  /** The error for a caller whose request no server answered. @param key what the caller asked for */
-  unavailable(waitedMs: number, key?: string): LockUnavailableError {
-    const about = key === undefined ? '' : `"${key}": `;
-    const hint = this.#lastError instanceof Error ? ` (${this.#lastError.message})` : '';
-    const cause = this.#lastError;
-    return new LockUnavailableError(`${about}no Redis server answered within ${waitedMs} ms${hint}`, { key, cause });
-  }
-
   /** Ends the leases, removes the entries of the session, and ends it. Never rejects. */
   async close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.isClosed) return;
     this.#cancelNext();
-    this.#isConnected = false;
-    this.#connected.reject(new LockShutdownError());
+    this.closed();
     const session = this.#session;
     // Nothing is believed any more before the entries are gone: then others hold the keys.
     session?.leases.close('closed');
@@ -198,7 +135,11 @@ export class RedisSessions {
     this.#link?.close('closed');
   }
 
-  #start(): void {
+  protected override get lastError(): unknown {
+    return this.#lastError;
+  }
+
+  protected override start(): void {
     if (this.#hasStarted) return;
     this.#hasStarted = true;
     void this.#open();
@@ -211,7 +152,7 @@ export class RedisSessions {
       const clients = await this.#openClients(limitMs);
       const link = new RedisLink(clients, (error) => this.#closed(link, error));
       this.#link = link;
-      if (this.#isClosed) return link.close('closed');
+      if (this.isClosed) return link.close('closed');
       await link.open(limitMs);
       await this.#answering(link, this.#begin(link));
     } catch (error) {
@@ -241,7 +182,7 @@ export class RedisSessions {
   /** Begins the session that follows one that is over. */
   async #follow(session: RedisSession, link: RedisLink, why: Answer[0]): Promise<void> {
     if (this.#session !== session) return;
-    this.#disconnected();
+    this.#cut();
     link.unsubscribe(session.channel);
     if (why === 'LATE') {
       const keys = [this.keys.sessions, this.keys.server];
@@ -291,18 +232,16 @@ export class RedisSessions {
   }
 
   #linked(session: RedisSession, link: RedisLink, renewal: Renewal): void {
-    if (link.isClosed || this.#isClosed) return;
+    if (link.isClosed || this.isClosed) return;
     renewal.start();
-    this.#isConnected = true;
-    this.#hasLost = false;
+    this.serves(session);
     this.#lastError = undefined;
     this.#pauses.reset();
     session.linkedBy(link);
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
-    this.report.connected(session.id, this.#settings.sessionTimeoutMs);
-    this.#connected.resolve(session);
+    this.report.served(session, this.#settings.sessionTimeoutMs);
   }
 
   #received(session: RedisSession, message: string): void {
@@ -312,7 +251,7 @@ export class RedisSessions {
 
   #ended(session: RedisSession, why: string): void {
     this.#session = undefined;
-    this.#hasLost = true;
+    this.hasLostSession();
     session.end(why);
     this.report.ended(session.id, why);
   }
@@ -320,28 +259,25 @@ export class RedisSessions {
   #closed(link: RedisLink, error: Error): void {
     if (this.#link !== link) return;
     this.#session?.cut();
-    if (this.#isConnected) this.report.disconnected(error, this.#session);
-    this.#disconnected();
+    if (this.isConnected) this.report.cut(error, this.#session);
+    this.#cut();
     this.#failed(error);
   }
 
-  // Callers that wait already keep waiting for the same promise.
-  #disconnected(): void {
+  #cut(): void {
     this.#renewal?.stop();
-    if (this.#isConnected) this.#connected = awaited();
-    this.#isConnected = false;
+    this.disconnected();
   }
 
   /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
   #failed(error: unknown): void {
-    if (this.#isClosed) return;
+    if (this.isClosed) return;
     this.#lastError = refusalOf((error as { cause?: unknown }).cause ?? error);
     const explanation = explained(this.#lastError);
     // A server that served writes before, or a node of a cluster, is being replaced by another one.
     const isPassing = (this.#settings.isCluster || this.#known !== '') && isWrongServer(this.#lastError);
     if (explanation instanceof LockConfigurationError && !isPassing) {
-      this.#connected.reject(explanation);
-      this.#connected = awaited();
+      this.refused(explanation);
     }
     this.#link?.close('another attempt follows', error);
     this.#cancelNext();
@@ -354,11 +290,4 @@ function otherShards(own: number, others: string): LockConfigurationError {
     `shards is ${own} here and ${others} in the processes that are connected: a key must belong to the same shard in ` +
       'all of them. Set the same number, or stop all of them first',
   );
-}
-
-/** Returns a deferred whose rejection is not reported as unhandled when nothing waits for it. */
-function awaited(): Deferred<RedisSession> {
-  const session = deferred<RedisSession>();
-  session.promise.catch(() => {});
-  return session;
 }

@@ -1,3 +1,4 @@
+import { provenUntil } from '../../sessions/session-leases.js';
 import type { Handshake } from '../client/zookeeper-client.js';
 
 /**
@@ -20,10 +21,6 @@ import type { Handshake } from '../client/zookeeper-client.js';
  * first transaction after it.
  */
 const DELTA_SHARE = 1 / 4;
-// The largest assumed difference in rate of two clocks. Quartz differs by far less, a clock that is being slewed by up
-// to 1 %.
-const RATE_SHARE = 0.02;
-const TIMER_SLACK_MS = 15;
 // Samples closer together than this share of T add no information.
 const GRAIN_SHARE = 1 / 100;
 
@@ -56,7 +53,7 @@ export class LeaseClock {
 
   /** The deadline until which the servers cannot have expired the session. */
   get deadline(): number {
-    return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;
+    return provenUntil(this.#provenAt, this.#timeoutMs);
   }
 
   /**

@@ -1,5 +1,6 @@
-import type { SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
+import type { ZooKeeperClient } from '../client/zookeeper-client.js';
 
+export { SessionEndedError } from '../../sessions/in-session.js';
 export { isConnectionLoss, isKeeperError, KeeperError } from '../client/keeper-error.js';
 export { RequestTooLargeError } from '../client/keeper-error.js';
 export { CreateMode, ErrorCode, refusedAt } from '../client/zookeeper-client.js';
@@ -35,11 +36,3 @@ export type Requests = Pick<
   | 'multi'
   | 'latestZxid'
 >;
-
-/** The error of a request or a wait whose session is over. The session's znodes are deleted with it. */
-export class SessionEndedError extends Error {
-  constructor(readonly why: SessionEnd) {
-    super(`the ZooKeeper session is over: ${why}`);
-    this.name = 'SessionEndedError';
-  }
-}

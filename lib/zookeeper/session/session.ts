@@ -1,18 +1,16 @@
 import { NEVER, orAbort, OwnAbortController } from '../../async/abort.js';
-import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
-import { LinkedList } from '../../async/collections.js';
 import type { Place } from '../../async/collections.js';
-import { deferred } from '../../async/deferred.js';
-import { after, Alarms, backoff, pause } from '../../async/timer.js';
-import { LockLostError } from '../../contract/errors.js';
+import { quietDeferred } from '../../async/deferred.js';
+import { Alarms, backoff, pause } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
+import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionLeases } from '../../sessions/session-leases.js';
 import { isConnectionLoss, isPassing } from '../client/keeper-error.js';
 import type { Answer, Handshake, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';
 import { Heartbeat, SessionNodes } from './heartbeat.js';
 import type { OwnNode } from './heartbeat.js';
 import { LeaseClock } from './lease-clock.js';
-import { SessionEndedError } from './requests.js';
 import type { Requests } from './requests.js';
 
 const FRESH_SHARE = 1 / 6;
@@ -37,7 +35,7 @@ export class Session {
   readonly signal: AbortSignal = this.#end.signal;
   /** The beat on which callers wait that need a proof, and the pause after it. */
   #beating: Promise<void> | undefined;
-  #connection = deferred();
+  #connection = quietDeferred();
   #isConnected = false;
   #epoch = 0;
 
@@ -156,8 +154,7 @@ export class Session {
     if (this.#end.signal.aborted) return;
     this.#isConnected = false;
     this.#epoch++;
-    this.#connection = deferred();
-    this.#connection.promise.catch(() => {});
+    this.#connection = quietDeferred();
     this.#leases.check();
     this.#leases.suspend();
   }
@@ -189,66 +186,5 @@ export class Session {
     this.#leases.check();
     this.#leases.resume();
     this.#connection.resolve();
-  }
-}
-
-/** The leases of one session. They are suspended, resumed and lost with it. */
-export class SessionLeases {
-  #leases = new LinkedList<GrantedLease>();
-  readonly #deadline: () => number;
-  #cancelTimer: Dispose | undefined;
-
-  /** @param deadline until when, on `now()`, the session is surely alive; every reply may move it */
-  constructor(deadline: () => number) {
-    this.#deadline = deadline;
-  }
-
-  get size(): number {
-    return this.#leases.size;
-  }
-
-  add(lease: GrantedLease): Place<GrantedLease> {
-    const place = this.#leases.join(lease);
-    if (!this.#cancelTimer) this.#watchClock();
-    return place;
-  }
-
-  /**
-   * Loses the leases if the deadline has passed. Otherwise sets the timer again, for two reasons: the deadline may have
-   * moved closer, and after a suspension of the machine its timers are late by that time.
-   */
-  check(): void {
-    // The timer keeps running after the last lease: the next lease most often follows within microseconds.
-    if (this.#leases.size === 0) return;
-    if (this.#deadline() <= now()) return this.lose('the session was not proven alive in time');
-    this.#stopClock();
-    this.#watchClock();
-  }
-
-  suspend(): void {
-    this.#leases.members.forEach((lease) => lease.suspend());
-  }
-
-  resume(): void {
-    this.#leases.members.forEach((lease) => lease.resume());
-  }
-
-  lose(reason: string): void {
-    const lost = this.#leases.members;
-    this.#leases = new LinkedList();
-    this.#stopClock();
-    lost.forEach((lease) => lease.lose(new LockLostError(lease.key, reason)));
-  }
-
-  #watchClock(): void {
-    this.#cancelTimer = after(Math.max(0, this.#deadline() - now()), () => {
-      this.#cancelTimer = undefined;
-      this.check();
-    });
-  }
-
-  #stopClock(): void {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
   }
 }

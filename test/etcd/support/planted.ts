@@ -8,7 +8,7 @@ import { ROOT } from '../../support/repository-root.js';
 
 const BUILD = join(ROOT, 'build');
 /** The folders of the library that the backend consists of. */
-const FOLDERS = ['async', 'contract', 'etcd'];
+const FOLDERS = ['async', 'contract', 'sessions', 'etcd'];
 
 /**
  * Returns the backend of a copy of the library in which the edits are made. The copy is removed when the test ends.

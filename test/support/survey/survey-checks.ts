@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { LockBackend } from '../../../lib/contract/lock-backend.js';
+import { FaultProxy } from '../../../lib/testing/index.js';
 import { LockService } from '../../../lib/service/lock.service.js';
 import { eventually } from '../eventually.js';
 import { closeService } from '../plain-service.js';
@@ -14,10 +15,20 @@ async function serviceOn(backend: LockBackend): Promise<LockService> {
   return locks;
 }
 
+/** The settings of a client that a test of surveys needs. */
+export interface SurveyClient {
+  /** The address of the server, as `host:port`. Default: that of the server itself. */
+  readonly host?: string;
+  readonly connectTimeoutMs?: number;
+  readonly sessionTimeoutMs?: number;
+}
+
 /**
- * The tests of surveys that every real server passes. @param open opens a client of the same base path for each name
+ * The tests of surveys that every real server passes.
+ * @param open opens a client of the same base path for each name
+ * @param host returns the address of the server, as `host:port`
  */
-export function surveyTests(open: (place: string) => LockBackend): void {
+export function surveyTests(open: (place: string, client?: SurveyClient) => LockBackend, host: () => string): void {
   it('equals the contenders of each key, in two processes with local callers', async () => {
     const [one, other] = await Promise.all([serviceOn(open('equal')), serviceOn(open('equal'))]);
     const leaving = new AbortController();
@@ -62,5 +73,16 @@ export function surveyTests(open: (place: string) => LockBackend): void {
     ]);
     const some = await locks.survey({ prefix: 'orders/7/', mostKeys: 500, withinMs: LONG_MS });
     expect([some.keys.length, some.isTruncated]).toEqual([100, false]);
+  });
+  it('may take longer than a server may take to answer', async () => {
+    const proxy = await FaultProxy.open(host());
+    onTestFinished(() => proxy.close());
+    const slow = { host: proxy.connectString, connectTimeoutMs: 3_000, sessionTimeoutMs: 30_000 };
+    const locks = await serviceOn(open('slow', slow));
+    await locks.acquire('orders/1');
+    proxy.delay(2_000, 'toClient');
+    const { keys, isTruncated } = await locks.survey({ withinMs: LONG_MS });
+    expect([keys.map(({ key }) => key), isTruncated]).toEqual([['orders/1'], false]);
+    proxy.heal();
   });
 }

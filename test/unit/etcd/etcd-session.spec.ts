@@ -1,9 +1,12 @@
 import { expect, it } from 'vitest';
+import { now } from '../../../lib/async/clock.js';
 import { deferred } from '../../../lib/async/deferred.js';
+import { GrantedLease } from '../../../lib/contract/granted-lease.js';
 import type { EtcdLink } from '../../../lib/etcd/client/etcd-link.js';
 import { LinkLostError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
-import { EtcdSession, SessionEndedError } from '../../../lib/etcd/session/etcd-session.js';
+import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
+import { SessionEndedError } from '../../../lib/sessions/in-session.js';
 import type { Changed } from '../../../lib/etcd/session/outbox.js';
 
 const MET = { isMet: true, results: [], revision: 9, term: 1 };
@@ -55,4 +58,15 @@ it('an answer that comes after the end of the session leaves the next one in dou
   answers[0]?.resolve(MET);
   await ended;
   expect(doubt.isSo).toBe(true);
+});
+
+it('tells of its end in time when the servers have made its lease shorter', async () => {
+  const { session } = setUp();
+  const grant = { mode: 'exclusive', fencingToken: 1n, isCurrent: () => true, giveBack: async () => {} } as const;
+  const lease = new GrantedLease({ key: 'k', ...grant });
+  session.leases.add(lease);
+  session.proven(now(), 1);
+  // Before that, the lease would have lasted for a minute.
+  await new Promise<void>((resolve) => lease.onLost(() => resolve()));
+  expect(now()).toBeGreaterThanOrEqual(session.deadline);
 });

@@ -2,7 +2,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import type { EtcdClient } from '../../../lib/etcd/client/etcd-client.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSessions } from '../../../lib/etcd/session/etcd-sessions.js';
-import { SessionReport } from '../../../lib/etcd/session/session-report.js';
+import { EtcdReport } from '../../../lib/etcd/session/session-report.js';
 import { bytesField, intField, messageField } from './support/fields.js';
 
 const header = messageField(1, [intField(3, 5), intField(4, 2)]);
@@ -38,7 +38,7 @@ function clientsThatFallSilent() {
 it('leaves a server that is silent when the next session is to begin', async () => {
   const { seen, open } = clientsThatFallSilent();
   const settings = { hosts: ['a', 'b'], user: undefined, sessionTimeoutMs: 1_200, connectTimeoutMs: 1_000 };
-  const sessions = new EtcdSessions(new EtcdKeys('locks'), settings as never, open, new SessionReport());
+  const sessions = new EtcdSessions(new EtcdKeys('locks'), settings as never, open, new EtcdReport());
   onTestFinished(() => sessions.close());
   await sessions.session();
   await expect.poll(() => seen.grants).toBe(2);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { GrantedTimeout } from '../../../../lib/zookeeper/session/lease-clock.js';
-import { SessionReport } from '../../../../lib/zookeeper/session/session-supervisor.js';
+import { ZooKeeperReport } from '../../../../lib/zookeeper/session/session-supervisor.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 
 function startReport() {
   const lines: string[] = [];
-  const report = new SessionReport('zk1:2181,zk2:2181/app', new GrantedTimeout(10_000));
+  const report = new ZooKeeperReport('zk1:2181,zk2:2181/app', new GrantedTimeout(10_000));
   report.logTo({
     log: (message) => lines.push(`log: ${message}`),
     warn: (message) => lines.push(`warn: ${message}`),

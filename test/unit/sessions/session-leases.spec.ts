@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { LockLostError } from '../../../../lib/contract/errors.js';
-import { SessionLeases } from '../../../../lib/zookeeper/session/session.js';
-import { granted } from '../../contract/granting.js';
+import { LockLostError } from '../../../lib/contract/errors.js';
+import { SessionLeases } from '../../../lib/sessions/session-leases.js';
+import { granted } from '../contract/granting.js';
 
 // The lease clock is real under fake timers; this one must follow them.
-vi.mock(import('../../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
+vi.mock(import('../../../lib/async/clock.js'), () => ({ now: () => Date.now() }));
 
 describe('the leases of a session', () => {
   let deadline: number;

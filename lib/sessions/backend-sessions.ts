@@ -1,0 +1,118 @@
+import { NEVER, orAbort } from '../async/abort.js';
+import { quietDeferred } from '../async/deferred.js';
+import type { Deferred } from '../async/deferred.js';
+import { orTimeout, withDeadline } from '../async/timer.js';
+import { LockShutdownError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
+import type { LockError } from '../contract/errors.js';
+import type { BackendState } from '../contract/lock-backend.js';
+import type { ServingSessions } from './in-session.js';
+
+/**
+ * The sessions of one backend, one after the other, and the callers that wait for one. A backend extends it by the way
+ * of opening a session and keeping it.
+ */
+export abstract class BackendSessions<S> implements ServingSessions<S> {
+  readonly #servers: string;
+  readonly #connectTimeoutMs: number;
+  #connected: Deferred<S> = quietDeferred();
+  #serving: S | undefined;
+  #hasLost = false;
+  #isClosed = false;
+
+  /** @param servers the kind of servers, for messages */
+  constructor(servers: string, connectTimeoutMs: number) {
+    this.#servers = servers;
+    this.#connectTimeoutMs = connectTimeoutMs;
+  }
+
+  get state(): BackendState {
+    if (this.#serving) return 'connected';
+    return this.#hasLost || this.#isClosed ? 'lost' : 'suspended';
+  }
+
+  /** The session, while a server is connected. */
+  get connected(): S | undefined {
+    return this.#serving;
+  }
+
+  /**
+   * Returns the connected session, or waits for the next one.
+   * @param key what the session is for, for the error
+   * @throws LockUnavailableError after `connectTimeoutMs` without a server; LockConfigurationError; `signal.reason`
+   */
+  async session(signal: AbortSignal = NEVER, key?: string): Promise<S> {
+    if (this.#isClosed) throw new LockShutdownError(key);
+    this.start();
+    const ms = this.#connectTimeoutMs;
+    const connected = orTimeout(this.#connected.promise, ms, () => this.unavailable(ms, key));
+    return orAbort(connected, signal).catch((error: unknown) => {
+      // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
+      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
+    });
+  }
+
+  /**
+   * Runs `work` with a signal. It aborts with `given`'s reason, or after `connectTimeoutMs` because no server answers.
+   * @param key what the work is about, for the error
+   * @param workMs the time that the work may take in addition, in milliseconds
+   */
+  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string, workMs = 0): Promise<T> {
+    const ms = this.#connectTimeoutMs + workMs;
+    return withDeadline(ms, () => this.unavailable(ms, key), given, work);
+  }
+
+  /** The error for a caller whose request no server answered. @param key what the caller asked for */
+  unavailable(waitedMs: number, key?: string): LockUnavailableError {
+    const cause = this.lastError;
+    const about = key === undefined ? '' : `"${key}": `;
+    const hint = cause instanceof Error ? ` (${cause.message})` : '';
+    const text = `${about}no ${this.#servers} server answered within ${waitedMs} ms${hint}`;
+    return new LockUnavailableError(text, { key, cause });
+  }
+
+  /** Begins to connect. A second call has no effect. */
+  protected abstract start(): void;
+
+  /** The reason why no server is connected, as far as it is known. */
+  protected abstract get lastError(): unknown;
+
+  protected get isConnected(): boolean {
+    return this.#serving !== undefined;
+  }
+
+  protected get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** A server is connected: callers get this session. */
+  protected serves(session: S): void {
+    if (this.#isClosed) return;
+    this.#serving = session;
+    this.#hasLost = false;
+    this.#connected.resolve(session);
+  }
+
+  /** No server is connected. Callers that wait already keep waiting for the same promise. */
+  protected disconnected(): void {
+    if (this.#serving) this.#connected = quietDeferred();
+    this.#serving = undefined;
+  }
+
+  /** A session is over. */
+  protected hasLostSession(): void {
+    this.#hasLost = true;
+  }
+
+  /** Rejects the callers that wait, with an error that only other settings end. Later callers wait again. */
+  protected refused(error: LockError): void {
+    this.#connected.reject(error);
+    this.#connected = quietDeferred();
+  }
+
+  /** Nothing is served any more. */
+  protected closed(): void {
+    this.#isClosed = true;
+    this.disconnected();
+    this.#connected.reject(new LockShutdownError());
+  }
+}
