@@ -4,10 +4,9 @@ import { channels } from '../contract/channels.js';
 import { PLACE } from '../contract/check.js';
 import { LockError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
-import { placed } from './call-site.js';
+import { placed, watchSet } from './hold-watch.js';
 import { heldLeases, HoldScope, notReleased, reasonOfEnd, ReentrantHold, StayingLease } from './hold-scope.js';
 import type { HeldTarget, HoldWatch } from './hold-watch.js';
-import { watchSet } from './hold-watch.js';
 import type { Holding, ReentrantLease } from './hold-scope.js';
 import { observedWork } from './observation.js';
 

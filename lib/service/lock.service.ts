@@ -18,7 +18,7 @@ import type { RevokeOptions } from '../contract/revoke.options.js';
 import type { SemaphoreLock, SemaphoreOptions } from '../contract/semaphore.options.js';
 import { AcquisitionGate } from './acquisition-gate.js';
 import type { AtomicMultiLock, MultiOptions } from './multi-locks.js';
-import { placed } from './call-site.js';
+import { placed } from './hold-watch.js';
 import { LockEvents } from './lock-events.js';
 import { GlobalTransaction } from './global-transaction.js';
 import type { GlobalTransactionOptions } from './global-transaction.js';

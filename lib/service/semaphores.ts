@@ -16,7 +16,7 @@ import type {
   SemaphoreUsingOptions,
 } from '../contract/semaphore.options.js';
 import type { AcquisitionGate, AcquisitionOptions } from './acquisition-gate.js';
-import { placed } from './call-site.js';
+import { placed } from './hold-watch.js';
 import { runHolding } from './held-leases.js';
 import { mustNotHoldAtomicSet, permitsHeld } from './hold-scope.js';
 import type { LockConnection } from './lock-connection.js';

@@ -9,7 +9,7 @@ import { LockReentrancyError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionGate, AcquisitionOptions } from './acquisition-gate.js';
-import { placed } from './call-site.js';
+import { placed } from './hold-watch.js';
 import { mustNotHoldAtomicSet, EnteredLease, readOnIn, scopeHolding } from './hold-scope.js';
 import type { HoldScope } from './hold-scope.js';
 import { guarded, runHolding, runInside } from './held-leases.js';

@@ -16,9 +16,8 @@ export function inSession<S, T>(
   sessions: ServingSessions<S>,
   call: Call,
   ask: (session: S, signal: AbortSignal) => Promise<T>,
-  failures: Failures = FAILURES,
 ): Promise<T> {
-  return askInSession(sessions, call, ask, failures);
+  return askInSession(sessions, call, ask, FAILURES);
 }
 
 /** Whether the failed attempt can be repeated on the current or the next session. */

@@ -10,7 +10,7 @@ import type { Survey, SurveyedKey, SurveyedQueue, SurveyQuestion } from '../cont
 import { itemsIn } from './coordination/queue-place.js';
 import { firstCandidates } from './election/candidates.js';
 import { childrenOf, firstContenders } from './recipes/contender-listing.js';
-import { contenderNameOf, contenderNamesIn, itemNumber, SEMAPHORE_PARTS } from './recipes/contender-name.js';
+import { contenderNameOf, contenderNamesIn, itemNumber, SEMAPHORE_PARTS } from './recipes/contender-znode.js';
 import { firstOfSemaphore, permitNumber } from './recipes/permit-view.js';
 import { directoryOfPrefix, keySegment, placeAt } from './recipes/znode-path.js';
 import { isKeeperError } from './session/requests.js';

@@ -14,6 +14,7 @@ import type {
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
+import { askInSession } from '../sessions/in-session.js';
 import type { ConnectString } from './client/connect-string.js';
 import { MOST_BYTES } from './client/keeper-error.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';
@@ -224,7 +225,7 @@ export class ZooKeeperBackend implements LockBackend {
       const restarted = this.#ending.areRestarted(session, directories?.() ?? this.#directoriesOf(request), limited);
       return restarted.then((isRestarted) => (isRestarted ? attempt(session, limited) : null));
     };
-    return inSession(this.#sessions, request, ask, this.#failures);
+    return askInSession(this.#sessions, request, ask, this.#failures);
   }
 
   #acquireOn(session: Session, request: LockRequest): Promise<GrantedLease | null> {

@@ -3,7 +3,15 @@ import { dirname, join } from 'node:path';
 import type { ContendedCall } from './contended-call.js';
 
 /** The folders that implement locks. The code below them is the same for every request to the servers. */
-const LOCK_FOLDERS = ['service', 'local', 'composite', 'zookeeper', 'zookeeper/recipes', 'zookeeper/session'];
+const LOCK_FOLDERS = [
+  'service',
+  'local',
+  'composite',
+  'sessions',
+  'zookeeper',
+  'zookeeper/recipes',
+  'zookeeper/session',
+];
 
 /** Every class that represents something held on this path, now or in 0.1.0. Views of another lease are not counted. */
 const HOLDS = [

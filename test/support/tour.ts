@@ -156,7 +156,7 @@ export async function tour(ground: TourGround): Promise<void> {
   expect(await metric(other, 'waiting', { lock: 'Shop.place' })).toBe(0);
 
   // Was a lease lost? The link of one instance breaks for longer than its session. It holds nothing but this key then.
-  other.app.get(SchedulerRegistry).getCronJob('report').stop();
+  await other.app.get(SchedulerRegistry).getCronJob('report').stop();
   await expect.poll(async () => (await metric(other, 'held', { lock: 'report' })) ?? 0).toBe(0);
   const cut = other.shop.hang(2);
   await expect.poll(() => metric(other, 'held', { lock: 'Shop.hang' })).toBe(1);

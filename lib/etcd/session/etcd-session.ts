@@ -141,6 +141,7 @@ export class EtcdSession {
     this.#bound.ended.resolve();
     this.#bound = undefined;
     this.#linked = quietDeferred();
+    this.leases.check();
     this.leases.suspend();
   }
 

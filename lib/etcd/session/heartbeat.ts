@@ -47,6 +47,8 @@ export class Heartbeat {
 
   async #renew(): Promise<Beat> {
     const { lease, key } = this.#session;
+    // After a suspension of the machine, the timer of the leases is late by that time.
+    this.#session.leases.check();
     const sentAt = now();
     this.#unanswered = 'renewal';
     const renewed = await this.#link.keepAlive(lease);

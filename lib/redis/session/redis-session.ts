@@ -159,6 +159,7 @@ export class RedisSession {
     if (!this.#link) return;
     this.#link = undefined;
     this.#linked = quietDeferred();
+    this.leases.check();
     this.leases.suspend();
   }
 

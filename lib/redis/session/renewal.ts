@@ -41,6 +41,8 @@ export class Renewal {
   /** Renews once. @throws LinkLostError, RefusedError */
   async renew(): Promise<RenewalAnswer> {
     const { id, server, keys, linkNumber } = this.#session;
+    // After a suspension of the machine, the timer of the leases is late by that time.
+    this.#session.leases.check();
     const sentAt = now();
     const values = [server, id, linkNumber, this.#times.sessionTimeoutMs];
     this.#isUnanswered = true;

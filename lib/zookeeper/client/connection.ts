@@ -19,7 +19,7 @@ import type { Ask } from './handshakes.js';
 import { Inbound } from './inbound.js';
 import { Outbox } from './outbox.js';
 import { PendingRequest, readNothing, RequestQueue } from './pending-request.js';
-import { resetWatches } from './set-watches.js';
+import { resetWatches } from './watch-table.js';
 import type { WatchTables } from './watch-table.js';
 import type { ClientListener, SessionEnd } from './zookeeper-client.js';
 

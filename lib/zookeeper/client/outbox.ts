@@ -8,7 +8,7 @@ import { createRecord, versionRecord } from '../wire/records.js';
 import { isConnectionLoss, KeeperError, RequestTooLargeError } from './keeper-error.js';
 import { PendingRequest } from './pending-request.js';
 import type { Reply } from './pending-request.js';
-import { TurnWatches } from './set-watches.js';
+import { TurnWatches } from './watch-table.js';
 import type { CreatedNode, CreateRequest } from './zookeeper-client.js';
 
 /** Sends requests in order, in one write of the socket, or fails them when there is no connection. */

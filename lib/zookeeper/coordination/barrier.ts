@@ -9,7 +9,7 @@
  */
 import { withAnyAbort } from '../../async/abort.js';
 import type { PassRequest } from '../../contract/coordination-backend.js';
-import { contenderData } from '../recipes/contender-data.js';
+import { contenderData } from '../recipes/contender-znode.js';
 import { createNode } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, isKeeperError } from '../session/requests.js';

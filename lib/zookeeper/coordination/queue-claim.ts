@@ -3,7 +3,7 @@ import type { QueueTakeRequest, TakenItem } from '../../contract/coordination-ba
 import { LockLostError } from '../../contract/errors.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import { nameOf } from '../../contract/lock-request.js';
-import { contenderData, contenderId } from '../recipes/contender-data.js';
+import { contenderData, contenderId } from '../recipes/contender-znode.js';
 import { Contender } from '../recipes/contender.js';
 import { createDirectory } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';

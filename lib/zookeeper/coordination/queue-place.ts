@@ -1,7 +1,6 @@
 /** The paths of the parts of a queue, and the meaning of its item names. */
-import { MOST_CREATES } from '../recipes/counter.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
-import { ITEM_MARK, itemNumber } from '../recipes/contender-name.js';
+import { ITEM_MARK, itemNumber, MOST_CREATES } from '../recipes/contender-znode.js';
 
 export interface QueuePlace {
   /** The items. */

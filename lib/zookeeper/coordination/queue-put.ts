@@ -13,7 +13,7 @@ import { orAbort, withAnyAbort } from '../../async/abort.js';
 import { orTimeout } from '../../async/timer.js';
 import type { QueuePutRequest } from '../../contract/coordination-backend.js';
 import { multiBelow } from '../recipes/create-node.js';
-import { ITEM_MARK } from '../recipes/contender-name.js';
+import { ITEM_MARK } from '../recipes/contender-znode.js';
 import { CreateMode, isConnectionLoss, isKeeperError, KeeperError, SessionEndedError } from '../session/requests.js';
 import type { MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';

@@ -2,7 +2,7 @@ import { orAbort } from '../../async/abort.js';
 import type { ContenderOwner } from '../../contract/contender.js';
 import type { CampaignRequest, WonElection } from '../../contract/elections.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
-import { contenderOwner, fieldsOf, HOST } from '../recipes/contender-data.js';
+import { contenderOwner, fieldsOf, HOST } from '../recipes/contender-znode.js';
 import { createNode } from '../recipes/create-node.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, ErrorCode, isKeeperError, KeeperError } from '../session/requests.js';

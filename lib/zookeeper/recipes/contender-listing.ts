@@ -3,9 +3,8 @@ import type { SurveyedKey } from '../../contract/survey.js';
 import type { Stat } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
-import { contenderOwner } from './contender-data.js';
-import { contenderNameOf } from './contender-name.js';
-import type { ContenderName } from './contender-name.js';
+import { contenderOwner, contenderNameOf } from './contender-znode.js';
+import type { ContenderName } from './contender-znode.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';
 
 type Asked = Pick<Session, 'id' | 'requests' | 'persistently'>;

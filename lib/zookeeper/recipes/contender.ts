@@ -5,8 +5,8 @@ import { isConnectionLoss, isKeeperError, SessionEndedError } from '../session/r
 import type { CreatedNode } from '../session/requests.js';
 import type { OwnNode } from '../session/heartbeat.js';
 import type { Session } from '../session/session.js';
-import { contenderNameOf } from './contender-name.js';
-import type { ContenderName } from './contender-name.js';
+import { contenderNameOf } from './contender-znode.js';
+import type { ContenderName } from './contender-znode.js';
 import { NodeDeletedError } from './held-nodes.js';
 import type { LeaseNodes, NodesListener, OwnWatch } from './held-nodes.js';
 import { joinQueue, leaveQueue } from './wait-queue-view.js';

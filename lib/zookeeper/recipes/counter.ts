@@ -13,11 +13,9 @@ import { isKeeperError } from '../session/requests.js';
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
-import { withoutMark } from './contender-name.js';
+import { withoutMark } from './contender-znode.js';
 import { childrenOf } from './contender-listing.js';
 
-/** The number of creates after which the numbers of a directory are nearly used up. */
-export const MOST_CREATES = 2 ** 31 - 2 ** 20;
 const LOOK_AGAIN_MS = 100;
 const MOST_SHOWN = 3;
 const BEYOND = 2n ** 63n;
@@ -37,11 +35,6 @@ export class CounterEndingError extends Error {
     this.directory = path.slice(0, path.lastIndexOf('/'));
     this.czxid = czxid;
   }
-}
-
-/** Whether a directory that assigns such numbers must be created again. */
-export function isNearTheEnd(number: number | undefined): boolean {
-  return number !== undefined && (number > MOST_CREATES || number < 0);
 }
 
 /** The directory cannot be created again: it has children that do not leave by themselves. */

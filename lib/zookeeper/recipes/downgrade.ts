@@ -13,9 +13,8 @@ import { CreateMode, ErrorCode, KeeperError, refusedAt } from '../session/reques
 import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import type { Contender } from './contender.js';
-import { contenderData } from './contender-data.js';
+import { contenderData, readerInPlaceOf } from './contender-znode.js';
 import type { LockDirectory } from './lock-directory.js';
-import { readerInPlaceOf } from './contender-name.js';
 
 /**
  * Resolves when the writer has become a reader, or when it is known that it cannot. Retries through disconnections.

@@ -15,8 +15,7 @@ import { CreateMode, ErrorCode, isConnectionLoss, KeeperError, refusedAt } from 
 import type { CreatedNode, MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
-import { contenderData } from './contender-data.js';
-import { CONTENDER_MARKS, contenderNameId } from './contender-name.js';
+import { contenderData, CONTENDER_MARKS, contenderNameId } from './contender-znode.js';
 import { Contender } from './contender.js';
 import { missingParents, parentOp } from './create-node.js';
 import { NodeDeletedError } from './held-nodes.js';

@@ -7,7 +7,7 @@ import { after } from '../../async/timer.js';
 import { isKeeperError } from '../session/requests.js';
 import type { NodeWatch, Watcher, WatchEvent } from '../session/requests.js';
 import type { Session } from '../session/session.js';
-import { isRevoked } from './contender-data.js';
+import { isRevoked } from './contender-znode.js';
 import type { Contender } from './contender.js';
 import type { OwnWatch } from './held-nodes.js';
 

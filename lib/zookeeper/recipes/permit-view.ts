@@ -1,7 +1,6 @@
 import type { Contender } from '../../contract/contender.js';
-import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS } from './contender-name.js';
+import { markedNumber, PERMIT_MARK, SEMAPHORE_PARTS, contenderId, contenderOwner } from './contender-znode.js';
 import type { Session } from '../session/session.js';
-import { contenderId, contenderOwner } from './contender-data.js';
 import { childrenOf, present, seen } from './contender-listing.js';
 import type { FirstContenders, SeenNode } from './contender-listing.js';
 import { WaitQueueSnapshot } from './wait-queue-snapshot.js';

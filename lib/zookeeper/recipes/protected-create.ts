@@ -14,9 +14,8 @@ import { CreateMode, isConnectionLoss, isKeeperError } from '../session/requests
 import type { CreatedNode } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing } from '../session/watch.js';
-import { contenderData } from './contender-data.js';
-import { CONTENDER_MARKS, contenderNameId } from './contender-name.js';
-import type { ContenderKind } from './contender-name.js';
+import { contenderData, CONTENDER_MARKS, contenderNameId } from './contender-znode.js';
+import type { ContenderKind } from './contender-znode.js';
 import { Contender } from './contender.js';
 import { createBelow, createFirst, createNodes } from './create-node.js';
 import type { NewNode } from './create-node.js';

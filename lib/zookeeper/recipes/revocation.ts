@@ -15,7 +15,7 @@ import { ErrorCode, KeeperError } from '../session/requests.js';
 import type { CreatedNode, MultiOp, Requests } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { untilGone, unlessMissing } from '../session/watch.js';
-import { isRevoked, revokedData } from './contender-data.js';
+import { isRevoked, revokedData } from './contender-znode.js';
 import { holdersIn, placesOfWriters, readersAt } from './contender-listing.js';
 import { heldPermits } from './permit-view.js';
 

@@ -1,5 +1,5 @@
-import { compareContenderNames, excludes, contenderNamesIn } from './contender-name.js';
-import type { QueueKind, ContenderName } from './contender-name.js';
+import { compareContenderNames, excludes, contenderNamesIn } from './contender-znode.js';
+import type { QueueKind, ContenderName } from './contender-znode.js';
 
 /**
  * The contenders of a wait queue when it was listed, in order, less those that were seen to be deleted since. No

@@ -1,6 +1,6 @@
 import { badKey, checkKey } from '../../contract/key.js';
 import { segmentOfKey } from '../../contract/segment.options.js';
-import { withoutMark, withoutPart } from './contender-name.js';
+import { withoutMark, withoutPart } from './contender-znode.js';
 
 // A path is sent with every request and stored with every znode. ZooKeeper itself only limits the whole request.
 const LONGEST_PATH_BYTES = 1_024;

@@ -2,7 +2,7 @@ import { FAST_LINKS } from './defect.js';
 import type { Defect } from './defect.js';
 
 const CLOCK = 'zookeeper/session/lease-clock.js';
-const LEASES = 'zookeeper/session/session.js';
+const LEASES = 'sessions/session-leases.js';
 const SESSION = 'zookeeper/session/session.js';
 const HEARTBEAT = 'zookeeper/session/heartbeat.js';
 
@@ -151,7 +151,7 @@ const PROOF: readonly Defect[] = [
 const DEADLINE: readonly Defect[] = [
   {
     name: 'no-margin-for-clock-rates',
-    edits: [{ file: CLOCK, replace: ' * (1 - RATE_SHARE)', by: '' }],
+    edits: [{ file: LEASES, replace: ' * (1 - RATE_SHARE)', by: '' }],
     needs: { traffic: ['locks'], faults: ['clock-rate', 'hold'] },
     finds: ['claim', 'exclusion'],
     why: 'The leader’s clock is faster than the holder’s, and the session ends before the lease.',
@@ -159,7 +159,7 @@ const DEADLINE: readonly Defect[] = [
   },
   {
     name: 'no-slack-for-timers',
-    edits: [{ file: CLOCK, replace: ' - TIMER_SLACK_MS', by: '' }],
+    edits: [{ file: LEASES, replace: ' - TIMER_SLACK_MS', by: '' }],
     needs: {
       traffic: ['locks'],
       faults: ['clock-rate', 'hold'],
@@ -171,7 +171,7 @@ const DEADLINE: readonly Defect[] = [
   },
   {
     name: 'no-margin-at-all',
-    edits: [{ file: CLOCK, replace: ' * (1 - RATE_SHARE) - TIMER_SLACK_MS', by: '' }],
+    edits: [{ file: LEASES, replace: ' * (1 - RATE_SHARE) - TIMER_SLACK_MS', by: '' }],
     needs: { traffic: ['locks'], faults: ['clock-rate', 'hold'] },
     finds: ['claim', 'exclusion'],
     why: 'The lease lasts as long as the session on a clock that nobody else has.',
@@ -179,7 +179,7 @@ const DEADLINE: readonly Defect[] = [
   },
   {
     name: 'deadline-ten-percent-late',
-    edits: [{ file: CLOCK, replace: ' * (1 - RATE_SHARE)', by: ' * 1.1' }],
+    edits: [{ file: LEASES, replace: ' * (1 - RATE_SHARE)', by: ' * 1.1' }],
     needs: { traffic: ['locks'], faults: ['hold'] },
     finds: ['claim', 'exclusion'],
     why: 'The margin has the wrong sign: the holder believes beyond the end of the session.',

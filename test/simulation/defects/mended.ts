@@ -9,7 +9,7 @@ const readersTest = (test: string) => ({ spec: 'test/unit/local/readers.spec.ts'
 const brokenSetTest = (test: string) => ({ spec: 'test/unit/composite/broken-set.spec.ts', test });
 
 /** Makes the numbers of a directory run out within a simulation. */
-const FEW_NUMBERS = { file: COUNTER, replace: '2 ** 31 - 2 ** 20', by: '60' };
+const FEW_NUMBERS = { file: 'zookeeper/recipes/contender-znode.js', replace: '2 ** 31 - 2 ** 20', by: '60' };
 
 /** Defects that refuse or forget readers and tries of one process. */
 const READERS: readonly Defect[] = [
@@ -225,7 +225,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'loss-is-known-by-one-timer',
     edits: [
       {
-        file: 'zookeeper/session/session.js',
+        file: 'sessions/session-leases.js',
         replace: 'if (this.#leases.size === 0)',
         by: 'if (this.#leases.size === 0 || this.#cancelTimer)',
       },
@@ -242,7 +242,7 @@ const RECOVERY: readonly Defect[] = [
     name: 'shorter-timeout-moves-no-timer',
     edits: [
       {
-        file: 'zookeeper/session/session.js',
+        file: 'sessions/session-leases.js',
         replace: 'if (this.#leases.size === 0)',
         by: 'if (this.#leases.size === 0 || this.#cancelTimer)',
       },

@@ -26,7 +26,7 @@ const QUEUES: readonly Defect[] = [
     name: 'order-is-by-name',
     edits: [
       {
-        file: 'zookeeper/recipes/contender-name.js',
+        file: 'zookeeper/recipes/contender-znode.js',
         replace: 'return (a.number - b.number) | 0;',
         by: 'return a.name < b.name ? -1 : Number(a.name > b.name);',
       },
@@ -43,7 +43,7 @@ const QUEUES: readonly Defect[] = [
     name: 'writer-does-not-wait-for-readers',
     edits: [
       {
-        file: 'zookeeper/recipes/contender-name.js',
+        file: 'zookeeper/recipes/contender-znode.js',
         replace: "return me.kind !== 'read' || other.kind !== 'read';",
         by: "return other.kind !== 'read';",
       },

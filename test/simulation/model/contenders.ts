@@ -1,4 +1,4 @@
-import { SEMAPHORE_PARTS } from '../../../lib/zookeeper/recipes/contender-name.js';
+import { SEMAPHORE_PARTS } from '../../../lib/zookeeper/recipes/contender-znode.js';
 import type { Hold, Mode } from '../../robustness/model/history.js';
 import type { Contender } from './history.js';
 

@@ -1,7 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PendingRequest } from '../../../../lib/zookeeper/client/pending-request.js';
-import { resetWatches } from '../../../../lib/zookeeper/client/set-watches.js';
-import { WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
+import { resetWatches, WatchTables } from '../../../../lib/zookeeper/client/watch-table.js';
 import { ErrorCode, OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 import { JuteReader } from '../../../../lib/zookeeper/wire/jute.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { watchBatches } from '../../../../lib/zookeeper/client/set-watches.js';
+import { watchBatches } from '../../../../lib/zookeeper/client/watch-table.js';
 import { setWatchesRecord } from '../../../../lib/zookeeper/wire/records.js';
 
 const SERVER_LIMIT = 1_048_575;

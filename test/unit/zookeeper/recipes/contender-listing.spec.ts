@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KeeperError, ErrorCode } from '../../../../lib/zookeeper/session/requests.js';
 import type { Stat } from '../../../../lib/zookeeper/session/requests.js';
-import { contenderData } from '../../../../lib/zookeeper/recipes/contender-data.js';
+import { contenderData } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import { lineIn } from '../../../../lib/zookeeper/recipes/contender-listing.js';
 import { semaphoreIn } from '../../../../lib/zookeeper/recipes/permit-view.js';
 

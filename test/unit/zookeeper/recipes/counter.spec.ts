@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
-import { CounterEndingError, isNearTheEnd, restartCounter } from '../../../../lib/zookeeper/recipes/counter.js';
+import { contenderNameOf, isNearTheEnd } from '../../../../lib/zookeeper/recipes/contender-znode.js';
+import { CounterEndingError, restartCounter } from '../../../../lib/zookeeper/recipes/counter.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';
 import { AnsweringClient } from '../session/answering-client.js';

@@ -4,7 +4,7 @@ import { CreateBatching } from '../../../../lib/zookeeper/recipes/shortcuts/crea
 import { LoopBudget } from '../../../../lib/async/timer.js';
 import { WaitQueueView } from '../../../../lib/zookeeper/recipes/wait-queue-view.js';
 import { NodeDeletedError } from '../../../../lib/zookeeper/recipes/held-nodes.js';
-import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import { SessionEndedError } from '../../../../lib/zookeeper/session/requests.js';
 import type { FakeClient, FakeLine } from './fake-wait-queue.js';
 import { acquireOver, DELAYING, startLine } from './waiters.js';

@@ -10,7 +10,7 @@ import type {
   WatchedNode,
   ZooKeeperClient,
 } from '../../../../lib/zookeeper/client/zookeeper-client.js';
-import { contenderOwner } from '../../../../lib/zookeeper/recipes/contender-data.js';
+import { contenderOwner } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { NodeWatch, Watch } from '../../../../lib/zookeeper/session/requests.js';
 import { Session } from '../../../../lib/zookeeper/session/session.js';

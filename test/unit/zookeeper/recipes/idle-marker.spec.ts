@@ -4,7 +4,7 @@ import {
   contenderOwner,
   isRevoked,
   revokedData,
-} from '../../../../lib/zookeeper/recipes/contender-data.js';
+} from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
 import { IdleMarker } from '../../../../lib/zookeeper/recipes/zookeeper-lease.js';
 import { FakeZnodes, sessionOn } from './fake-znodes.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { contenderData, revokedData } from '../../../../lib/zookeeper/recipes/contender-data.js';
+import { contenderData, revokedData } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import { Contender } from '../../../../lib/zookeeper/recipes/contender.js';
 import { watchOwnNode } from '../../../../lib/zookeeper/recipes/own-node-watch.js';
 import { IdleMarker } from '../../../../lib/zookeeper/recipes/zookeeper-lease.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { countPermits, permitNumber } from '../../../../lib/zookeeper/recipes/permit-view.js';
-import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 
 const NAME = '_c_00000000-0000-0000-0000-000000000000-lease-0000000007';
 

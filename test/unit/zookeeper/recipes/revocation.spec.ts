@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../../lib/async/abort.js';
-import { contenderData } from '../../../../lib/zookeeper/recipes/contender-data.js';
+import { contenderData } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import { askToGiveWay, holdersOf, removeByForce, untilGivenWay } from '../../../../lib/zookeeper/recipes/revocation.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
 import { FakeZnodes, sessionOn } from './fake-znodes.js';

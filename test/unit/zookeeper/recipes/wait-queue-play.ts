@@ -6,8 +6,8 @@ import {
   excludes,
   CONTENDER_MARKS,
   contenderNameOf,
-} from '../../../../lib/zookeeper/recipes/contender-name.js';
-import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-name.js';
+} from '../../../../lib/zookeeper/recipes/contender-znode.js';
+import type { ContenderKind } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import { DIRECTORY } from './fake-wait-queue.js';
 import type { FakeClient, FakeLine } from './fake-wait-queue.js';
 import { acquireOver, DELAYING, startLine } from './waiters.js';

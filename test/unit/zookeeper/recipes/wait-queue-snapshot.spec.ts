@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { WaitQueueSnapshot } from '../../../../lib/zookeeper/recipes/wait-queue-snapshot.js';
-import { CONTENDER_MARKS, contenderNameOf, queueOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
-import type { ContenderKind, ContenderName } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { CONTENDER_MARKS, contenderNameOf, queueOf } from '../../../../lib/zookeeper/recipes/contender-znode.js';
+import type { ContenderKind, ContenderName } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 
 /** The predecessor of `own`; `undefined` if there is none. */
 function predecessorOf(own: string, names: readonly string[]): string | 'gone' | undefined {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { LockConfigurationError } from '../../../../lib/contract/errors.js';
 import { itemsIn } from '../../../../lib/zookeeper/coordination/queue-place.js';
 import { permitNumber } from '../../../../lib/zookeeper/recipes/permit-view.js';
-import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-name.js';
+import { contenderNameOf } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 import {
   checkRoot,
   lockPath,

@@ -1,6 +1,6 @@
 /**
- * Parsing and building of the names of sequential znodes: which recipe created it, and the number that its parent
- * assigned. Pure.
+ * Parsing and building of what a contender's znode says: its name, with the recipe that created it and the number that
+ * its parent assigned, and its data, which describes its owner. Pure.
  *
  * A contender's name ends in its kind and its number: `_c_<uuid>-lock-0000000007`, `…__WRIT__0000000008`,
  * `…__READ__0000000009`, `…-latch-0000000010`, as Apache Curator writes them. Order is by the number alone. A wait queue
@@ -8,6 +8,8 @@
  * and block none.
  */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { ContenderOwner } from '../../contract/contender.js';
 
 /** The marks before the sequence number of a contender in a wait queue, as Curator writes them. */
 export const CONTENDER_MARKS = { lock: 'lock-', write: '__WRIT__', read: '__READ__', latch: 'latch-' } as const;
@@ -139,6 +141,14 @@ export function mayBeIdle(name: string): boolean {
   return KEEPER.test(name);
 }
 
+/** The number of creates after which the numbers of a directory are nearly used up. */
+export const MOST_CREATES = 2 ** 31 - 2 ** 20;
+
+/** Whether a directory that assigns such numbers must be created again, see `counter.ts`. */
+export function isNearTheEnd(number: number | undefined): boolean {
+  return number !== undefined && (number > MOST_CREATES || number < 0);
+}
+
 /** Less than 0 when `a` is before `b`. 0 when nothing can be said about their order. */
 export function compareContenderNames(a: ContenderName, b: ContenderName): number {
   // The difference and not the numbers: the counter is 32 bits wide.
@@ -164,4 +174,57 @@ function numberAt(name: string, begin: number): number | undefined {
     number = number * 10 + code - ZERO;
   }
   return isNegative ? -number : number;
+}
+
+// Read once: it is a call of the operating system.
+export const HOST = hostname();
+const NAMELESS = Buffer.from(JSON.stringify({ host: HOST, pid: process.pid }));
+
+// Curator's Revoker writes this in place of a holder's data. Curator's revocable locks look for it.
+const REVOKE = Buffer.from('__REVOKE__');
+
+/** The data of a contender's znode, which describes its owner. */
+export function contenderData(label?: string, id?: string, isKept?: true): Buffer {
+  if (label === undefined && id === undefined && !isKept) return NAMELESS;
+  return Buffer.from(JSON.stringify({ host: HOST, pid: process.pid, label, id, isKept }));
+}
+
+/** The owner that the data describes, as far as it does. */
+export function contenderOwner(data: Buffer): ContenderOwner & { readonly isKept: boolean } {
+  const { host, pid, label, isKept } = fieldsOf(data);
+  return {
+    host: typeof host === 'string' ? host : undefined,
+    pid: typeof pid === 'number' ? pid : undefined,
+    label: typeof label === 'string' ? label : undefined,
+    isKept: isKept === true,
+  };
+}
+
+/** The id in the data, for a znode whose name is not unique. Foreign data has none. */
+export function contenderId(data: Buffer): unknown {
+  return fieldsOf(data)['id'];
+}
+
+/**
+ * The data that requests revocation from the owner of this data. Curator's holders know one word only. The data of our
+ * holders still describes the owner.
+ */
+export function revokedData(data: Buffer): Buffer {
+  const fields = fieldsOf(data);
+  const isOurs = typeof fields['host'] === 'string' && typeof fields['pid'] === 'number';
+  return isOurs ? Buffer.from(JSON.stringify({ ...fields, isRevoked: true })) : REVOKE;
+}
+
+/** Whether the data requests revocation. */
+export function isRevoked(data: Buffer): boolean {
+  return data.equals(REVOKE) || fieldsOf(data)['isRevoked'] === true;
+}
+
+/** The fields in the data of any kind of znode. Empty when the data is not in our format. */
+export function fieldsOf(data: Buffer): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(data.toString())) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
 }

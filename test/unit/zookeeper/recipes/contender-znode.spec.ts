@@ -6,7 +6,7 @@ import {
   contenderOwner,
   isRevoked,
   revokedData,
-} from '../../../../lib/zookeeper/recipes/contender-data.js';
+} from '../../../../lib/zookeeper/recipes/contender-znode.js';
 
 describe('the data of a contender', () => {
   it('contains host, process and label', () => {
