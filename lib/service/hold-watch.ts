@@ -224,9 +224,9 @@ const MOST_FRAMES = 4;
  * one capture in this time, that is at most 0.3 per cent of a process, however many leases there are. See
  * docs/adr/0014-where-a-lease-was-acquired.md.
  */
-const PAUSE_MS = 10;
+const CAPTURE_PAUSE_MS = 10;
 
-let last = -Infinity;
+let lastCaptureAt = -Infinity;
 
 /**
  * Returns the options of a call with its place. The place was set by a decorator, or it is captured.
@@ -255,8 +255,8 @@ export function placed<O extends object>(
  */
 function callSite(called: Function): Site | undefined {
   const time = now();
-  if (time - last < PAUSE_MS) return undefined;
-  last = time;
+  if (time - lastCaptureAt < CAPTURE_PAUSE_MS) return undefined;
+  lastCaptureAt = time;
   return new CallSite(called);
 }
 

@@ -61,8 +61,8 @@ export async function askInSession<S, T>(
   }
   let pauses: Backoff | undefined;
   for (;;) {
-    signal.throwIfAborted();
     const session = sessions.connected ?? (await sessions.session(signal, name));
+    signal.throwIfAborted();
     try {
       return await ask(session, signal);
     } catch (error) {

@@ -37,7 +37,7 @@ export class SessionLeases {
     return this.#leases.size;
   }
 
-  /** Ties a lease to the session, until it leaves its place. After the end of the session it is lost at once. */
+  /** Ties a lease to the session, until it leaves its place. After `close` it is lost at once. */
   add(lease: GrantedLease): Place<GrantedLease> {
     const place = this.#leases.join(lease);
     if (this.#closedBy !== undefined) this.lose(this.#closedBy);

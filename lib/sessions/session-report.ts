@@ -12,6 +12,13 @@ interface ServedSession {
   readonly server: string | undefined;
 }
 
+/** A session whose link was closed. */
+interface CutSession {
+  readonly leases: { readonly size: number };
+  /** The time until which it is certain to last, on `now()`. */
+  readonly deadline: number;
+}
+
 /** The leases at stake while no server answers. */
 interface Stake {
   readonly leases: number;
@@ -71,6 +78,12 @@ export class SessionReport {
     this.#sessionId = sessionId;
     this.#downSince = undefined;
     this.changes.connected(session);
+  }
+
+  /** A link of Redis or etcd is closed. @param session the session that was cut off, if there was one */
+  cut({ message }: Error, session: CutSession | undefined): void {
+    const leftMs = session ? session.deadline - now() : 0;
+    this.disconnected(message, message, { leases: session?.leases.size ?? 0, leftMs });
   }
 
   /** @param line the log entry, but for its consequence @param reason the reason, for listeners */

@@ -153,7 +153,7 @@ export class EtcdSession {
     this.#linked.reject(this.#over);
     for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
     this.alarms.clear();
-    this.leases.lose(why);
+    this.leases.close(why);
   }
 
   /** Calls back when the session ends, or at once if it is over, unless disposed before. */

@@ -217,9 +217,10 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
 
   #closed(link: EtcdLink, error: Error): void {
     if (this.#link !== link) return;
-    this.#session?.cut();
-    if (this.isConnected) this.report.cut(error, this.#session);
+    const wasConnected = this.isConnected;
     this.#cut();
+    this.#session?.cut();
+    if (wasConnected) this.report.cut(error, this.#session);
     this.#failed(error);
   }
 
@@ -231,6 +232,8 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
   #failed(error: unknown): void {
     if (this.isClosed) return;
+    // After a suspension of the machine, the timers of the leases are late by that time.
+    this.#session?.leases.check();
     this.#lastError = (error as { cause?: unknown }).cause ?? error;
     const explanation = explained(error);
     if (explanation instanceof LockConfigurationError) {

@@ -1,4 +1,3 @@
-import { now } from '../../async/clock.js';
 import { SessionReport } from '../../sessions/session-report.js';
 import type { EtcdSession } from './etcd-session.js';
 
@@ -19,10 +18,5 @@ export class EtcdReport extends SessionReport {
 
   served({ id, timeoutMs }: EtcdSession, host: string): void {
     this.connected(`etcd at ${host}`, { sessionId: id, sessionTimeoutMs: timeoutMs, server: host });
-  }
-
-  cut({ message }: Error, session: EtcdSession | undefined): void {
-    const leftMs = session ? session.deadline - now() : 0;
-    this.disconnected(message, message, { leases: session?.leases.size ?? 0, leftMs });
   }
 }

@@ -116,7 +116,7 @@ class PlainHold implements Grant {
     this.lease.addFollower({ ...IDLE, lose: () => this.#stop() });
     // Suspended and resumed with the connection, and lost with the session at the latest.
     this.#carried = session.leases.add(this.lease);
-    this.#next();
+    if (this.lease.state !== 'lost') this.#next();
   }
 
   get key(): string {

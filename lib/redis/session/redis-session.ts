@@ -174,7 +174,7 @@ export class RedisSession {
     this.#linked.reject(this.#over);
     this.#ending.reject(this.#over);
     for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
-    if (leases === 'lost') this.leases.lose(why);
+    if (leases === 'lost') this.leases.close(why);
   }
 
   /** Calls back when the session ends, or at once if it is over, unless disposed before. */

@@ -258,9 +258,10 @@ export class RedisSessions extends BackendSessions<RedisSession> {
 
   #closed(link: RedisLink, error: Error): void {
     if (this.#link !== link) return;
-    this.#session?.cut();
-    if (this.isConnected) this.report.cut(error, this.#session);
+    const wasConnected = this.isConnected;
     this.#cut();
+    this.#session?.cut();
+    if (wasConnected) this.report.cut(error, this.#session);
     this.#failed(error);
   }
 
@@ -272,6 +273,9 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
   #failed(error: unknown): void {
     if (this.isClosed) return;
+    // After a suspension of the machine, the timers of the leases are late by that time.
+    this.#session?.leases.check();
+    this.#former.forEach(({ leases }) => leases.check());
     this.#lastError = refusalOf((error as { cause?: unknown }).cause ?? error);
     const explanation = explained(this.#lastError);
     // A server that served writes before, or a node of a cluster, is being replaced by another one.

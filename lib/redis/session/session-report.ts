@@ -1,4 +1,3 @@
-import { now } from '../../async/clock.js';
 import { SessionReport } from '../../sessions/session-report.js';
 import type { RedisSession } from './redis-session.js';
 
@@ -15,11 +14,6 @@ export class RedisReport extends SessionReport {
 
   served({ id }: RedisSession, sessionTimeoutMs: number): void {
     this.connected(`Redis at ${this.server}`, { sessionId: id, sessionTimeoutMs, server: this.server });
-  }
-
-  cut({ message }: Error, session: RedisSession | undefined): void {
-    const leftMs = session ? session.deadline - now() : 0;
-    this.disconnected(message, message, { leases: session?.leases.size ?? 0, leftMs });
   }
 
   joined(settlingMs: number): void {

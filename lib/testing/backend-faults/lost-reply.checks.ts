@@ -21,7 +21,9 @@ interface Losing<T> {
 async function losing<T>(stage: FaultStage, { begin, isDone, meanwhile }: Losing<T>): Promise<{ call: Promise<T> }> {
   stage.proxy.blackHole('toClient');
   const call = begin();
-  call.catch(() => {});
+  let hasEnded = false;
+  const ended = () => (hasEnded = true);
+  call.then(ended, ended);
   await stage.until(async () => {
     const lookedAt = performance.now();
     if (await isDone()) return true;
@@ -31,6 +33,7 @@ async function losing<T>(stage: FaultStage, { begin, isDone, meanwhile }: Losing
   }, 'the execution of a call');
   stage.proxy.swallowReplies();
   await stage.until(() => stage.proxy.hasLostReplies, 'a reply that is lost');
+  assert.equal(hasEnded, false, 'the reply of the call was not lost');
   await meanwhile?.();
   stage.proxy.heal();
   return { call };

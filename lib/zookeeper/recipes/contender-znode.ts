@@ -1,6 +1,6 @@
 /**
  * Parsing and building of what a contender's znode says: its name, with the recipe that created it and the number that
- * its parent assigned, and its data, which describes its owner. Pure.
+ * its parent assigned, and its data, which describes its owner.
  *
  * A contender's name ends in its kind and its number: `_c_<uuid>-lock-0000000007`, `…__WRIT__0000000008`,
  * `…__READ__0000000009`, `…-latch-0000000010`, as Apache Curator writes them. Order is by the number alone. A wait queue

@@ -175,7 +175,7 @@ export const DEFECTS: readonly Defect[] = [
     edits: [
       {
         file: 'etcd/session/etcd-session.js',
-        replace: 'return this.#provenAt + this.#timeoutMs * (1 - RATE_SHARE) - TIMER_SLACK_MS;',
+        replace: 'return provenUntil(this.#provenAt, this.#timeoutMs);',
         by: 'return Infinity;',
       },
     ],

@@ -66,7 +66,7 @@ describe('two runs of one plan', () => {
     ['the real process', 'Function("return process.pid")()'],
   ])('differ if a program has %s, and that is reported', async (_name, glimpse) => {
     const edit = {
-      file: 'zookeeper/recipes/contender-data.js',
+      file: 'zookeeper/recipes/contender-znode.js',
       replace: 'HOST = hostname()',
       by: `HOST = hostname() + ${glimpse}`,
     };

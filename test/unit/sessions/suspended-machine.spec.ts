@@ -1,11 +1,15 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import type { EtcdClient } from '../../../lib/etcd/client/etcd-client.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
+import { EtcdSessions } from '../../../lib/etcd/session/etcd-sessions.js';
 import { Heartbeat } from '../../../lib/etcd/session/heartbeat.js';
+import { EtcdReport } from '../../../lib/etcd/session/session-report.js';
 import { RedisKeys } from '../../../lib/redis/session/redis-keys.js';
 import { RedisSession } from '../../../lib/redis/session/redis-session.js';
 import { Renewal } from '../../../lib/redis/session/renewal.js';
 import { granted } from '../contract/granting.js';
+import { bytesField, intField, messageField } from '../etcd/support/fields.js';
 
 const TIMEOUT_MS = 60_000;
 let time = 0;
@@ -49,3 +53,39 @@ for (const [backend, open] of Object.entries(sessions)) {
     expect(lease.state).toBe('lost');
   });
 }
+
+/** Opens a client whose server grants a lease and is silent then. Every later client is refused. */
+function clientOnce(): () => EtcdClient {
+  const header = messageField(1, [intField(3, 5), intField(4, 2)]);
+  const answers: Record<string, readonly Buffer[]> = {
+    Status: [bytesField(2, '3.5.21')],
+    LeaseGrant: [intField(2, 7), intField(3, TIMEOUT_MS / 1_000)],
+    Txn: [intField(2, true)],
+  };
+  const call = async (method: string) =>
+    Buffer.concat([header, ...(Object.entries(answers).find(([name]) => method.endsWith(name))?.[1] ?? [])]);
+  const stream = () => ({ write() {}, cancel() {} });
+  const clients = [{ call, stream, close() {}, useToken() {} } as unknown as EtcdClient];
+  return () => {
+    const client = clients.pop();
+    if (!client) throw new Error('connection refused');
+    return client;
+  };
+}
+
+it('is noticed by leases on etcd with the next attempt to connect', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const settings = { hosts: ['a'], user: undefined, sessionTimeoutMs: TIMEOUT_MS, connectTimeoutMs: 1_000 };
+  const sessions = new EtcdSessions(new EtcdKeys('locks'), settings as never, clientOnce(), new EtcdReport());
+  const session = await sessions.session();
+  const lease = granted();
+  session.leases.add(lease);
+  await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 2);
+  expect(lease.state).toBe('suspended');
+  time += 2 * TIMEOUT_MS;
+  // The timer of the lease is not due for half a minute.
+  await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 10);
+  expect(lease.state).toBe('lost');
+  await sessions.close();
+});
