@@ -99,7 +99,7 @@ export abstract class BackendSessions<S> implements ServingSessions<S> {
   }
 
   /** A session is over. */
-  protected hasLostSession(): void {
+  protected lostSession(): void {
     this.#hasLost = true;
   }
 

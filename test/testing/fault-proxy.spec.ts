@@ -66,6 +66,12 @@ async function allArrived({ client, server }: { client: End; server: End }, way:
   await to.receives(mark);
 }
 
+/** Sends a reply. Resolves when the proxy holds it back. */
+async function heldBack(proxy: FaultProxy, server: End, reply: string): Promise<void> {
+  server.socket.write(reply);
+  await eventually(() => !proxy.isQuiet || undefined, 'a reply that is held back');
+}
+
 describe('a fault proxy', () => {
   it('passes everything on in order, both ways, for any target', async () => {
     const { proxy, dial } = await setUp();
@@ -208,12 +214,10 @@ describe('blackHole since a time', () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.blackHole('toClient');
-    server.socket.write('first');
-    await eventually(() => !proxy.isQuiet || undefined, 'a reply that is held back');
+    await heldBack(proxy, server, 'first');
     proxy.blackHole('toClient', performance.now());
     await client.receives('first');
-    server.socket.write('second');
-    await eventually(() => !proxy.isQuiet || undefined, 'a reply that is held back');
+    await heldBack(proxy, server, 'second');
     expect(client.text).toBe('first');
     proxy.heal();
     await client.receives('firstsecond');
@@ -240,8 +244,7 @@ describe('swallowReplies', () => {
     const { proxy, dial } = await setUp();
     const { client, server } = await dial();
     proxy.blackHole('toClient');
-    server.socket.write('reply');
-    await eventually(() => !proxy.isQuiet || undefined, 'a reply that is held back');
+    await heldBack(proxy, server, 'reply');
     proxy.swallowReplies();
     await eventually(() => proxy.hasLostReplies || undefined, 'a reply that is lost');
     proxy.heal();

@@ -208,7 +208,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
 
   #ended(session: EtcdSession, why: string): void {
     this.#session = undefined;
-    this.hasLostSession();
+    this.lostSession();
     session.end(why);
     this.report.ended(session.id, why);
     // Its entries, if the servers still have them, would be in the way of others.

@@ -251,7 +251,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
 
   #ended(session: RedisSession, why: string): void {
     this.#session = undefined;
-    this.hasLostSession();
+    this.lostSession();
     session.end(why);
     this.report.ended(session.id, why);
   }

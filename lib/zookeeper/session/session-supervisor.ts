@@ -98,7 +98,7 @@ export class SessionSupervisor extends BackendSessions<Session> {
   #ended(why: SessionEnd): void {
     const session = this.#session;
     this.#session = undefined;
-    this.hasLostSession();
+    this.lostSession();
     this.disconnected();
     session?.ended(why);
     if (this.isClosed) return;
