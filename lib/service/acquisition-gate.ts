@@ -253,11 +253,14 @@ export class AcquisitionGate {
   }
 
   async #answer(acquisition: Acquisition, asked: Promise<GrantedLease | null>): Promise<GrantedLease | null> {
-    const lease = await asked.catch((error: unknown) => {
+    let lease: GrantedLease | null;
+    try {
+      lease = await asked;
+    } catch (error) {
       const failure = failureOf(acquisition, error);
       acquisition.settled(undefined, failure);
       throw failure;
-    });
+    }
     const refusal = lease ? this.#refusalOf(lease) : undefined;
     acquisition.settled(refusal === undefined ? (lease ?? undefined) : undefined, refusal);
     return lease && refusal !== undefined ? giveBack([lease], refusal) : lease;

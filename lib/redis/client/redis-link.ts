@@ -1,4 +1,5 @@
-import { NEVER, onAbort } from '../../async/abort.js';
+import { listenTo, NEVER } from '../../async/abort.js';
+import type { AbortListener } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { orTimeout } from '../../async/timer.js';
 import { closeClient } from './redis-client.js';
@@ -21,14 +22,37 @@ export interface LinkClients {
   readonly messages: RedisClient;
 }
 
+/** A request without an answer. It rejects at once when its caller gives up, or when the link is closed. */
+class Unanswered implements AbortListener {
+  readonly #reject: (error: unknown) => void;
+  readonly #listening: { leave(): boolean } | undefined;
+
+  constructor(signal: AbortSignal, reject: (error: unknown) => void) {
+    this.#reject = reject;
+    this.#listening = listenTo(signal, this);
+  }
+
+  aborted(reason: unknown): void {
+    this.#reject(reason);
+  }
+
+  answered(): void {
+    this.#listening?.leave();
+  }
+
+  lost(error: LinkLostError): void {
+    this.answered();
+    this.#reject(error);
+  }
+}
+
 /**
  * Two connections to one server, from their opening to their first fault. After a fault both are closed, and every
  * request that was not answered rejects with a `LinkLostError`. A link is never opened again.
  */
 export class RedisLink {
   readonly #clients: LinkClients;
-  /** The rejections of requests that are not answered. */
-  readonly #pending = new LinkedList<(error: LinkLostError) => void>();
+  readonly #unanswered = new LinkedList<Unanswered>();
   readonly #listeners = new Map<string, OnMessage>();
   readonly #onClosed: (error: LinkLostError) => void;
   #fault: LinkLostError | undefined;
@@ -98,7 +122,7 @@ export class RedisLink {
     this.#fault = new LinkLostError(why, cause);
     this.#listeners.clear();
     for (const client of Object.values(this.#clients)) closeClient(client);
-    for (const reject of this.#pending.members) reject(this.#fault);
+    for (const request of this.#unanswered.members) request.lost(this.#fault);
     this.#onClosed(this.#fault);
   }
 
@@ -117,25 +141,21 @@ export class RedisLink {
    */
   #settled(asked: Promise<unknown>, signal = NEVER, ifUnknown?: () => Promise<unknown>): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const dispose = onAbort(signal, reject);
-      const failed = (error: unknown) => {
-        dispose();
-        reject(error);
-      };
-      const place = this.#pending.join(failed);
-      if (this.#fault) failed(this.#fault);
+      const request = new Unanswered(signal, reject);
+      const place = this.#unanswered.join(request);
+      if (this.#fault) request.lost(this.#fault);
       asked.then(
         (reply) => {
           place.leave();
-          dispose();
+          request.answered();
           resolve(reply);
         },
         (error: unknown) => {
           place.leave();
+          request.answered();
           const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
-          if (!isUnknown || !ifUnknown) return failed(this.#errorOf(error));
-          dispose();
-          ifUnknown().then(resolve, reject);
+          if (isUnknown && ifUnknown) ifUnknown().then(resolve, reject);
+          else reject(this.#errorOf(error));
         },
       );
     });

@@ -57,16 +57,14 @@ async function settled(ms: number, key: string | undefined, signal: AbortSignal)
 }
 
 /** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */
-export function acquireOne(
+export async function acquireOne(
   session: RedisSession,
   wanted: Wanted,
   { line, wait }: Pick<LockRequest, 'line' | 'wait'>,
   signal: AbortSignal,
 ): Promise<RedisHold | null> {
-  return enterQueues(session, [wanted], wait && line === 'fifo', signal).then((entered) => {
-    const [contender] = entered ?? [];
-    return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
-  });
+  const [contender] = (await enterQueues(session, [wanted], wait && line === 'fifo', signal)) ?? [];
+  return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
 }
 
 /** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */

@@ -1,8 +1,10 @@
-import { onAbort } from '../../async/abort.js';
-import type { Dispose } from '../../async/abort.js';
+import { listenTo } from '../../async/abort.js';
+import type { AbortListener } from '../../async/abort.js';
+import type { Place } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { settledWithin } from '../../async/timer.js';
+import type { Alarm } from '../../async/timer.js';
 import { SessionEndedError } from '../../sessions/in-session.js';
 import { LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from '../session/entry.js';
@@ -37,8 +39,9 @@ export class EntryGoneError extends SessionEndedError {
 }
 
 /** An entry of this process in a wait queue, until it is granted or has left. */
-export class Contender implements OwnEntry {
+export class Contender implements OwnEntry, Alarm, AbortListener {
   readonly place: QueuePlace;
+  due = 0;
   readonly #session: RedisSession;
   readonly #wanted: Wanted;
   readonly #entry: Entry;
@@ -50,7 +53,8 @@ export class Contender implements OwnEntry {
   #isAnswered = false;
   /** Messages to the hold that came before the answer that grants it: they have a connection of their own. */
   #overtaking: string[] | undefined;
-  #cancelLook: Dispose = () => {};
+  #nextLook: Place<unknown> | undefined;
+  #listening: Place<unknown> | undefined;
 
   constructor(session: RedisSession, wanted: Wanted) {
     this.#session = session;
@@ -96,15 +100,17 @@ export class Contender implements OwnEntry {
   async untilGranted(signal: AbortSignal): Promise<RedisHold> {
     if (this.#hold) return this.#hold;
     if (this.#error) throw this.#error;
-    const granted = (this.#granted = deferred());
-    const dispose = onAbort(signal, (reason) => {
-      if (!this.#isOver) void this.leave().then(() => granted.reject(reason));
-    });
-    const ended = this.#session.onEnd((error) => this.#end(error));
-    return granted.promise.finally(() => {
-      dispose();
-      ended();
-    });
+    const { promise } = (this.#granted = deferred<RedisHold>());
+    this.#listening = listenTo(signal, this);
+    return promise;
+  }
+
+  aborted(reason: unknown): void {
+    if (!this.#isOver) void this.leave().then(() => this.#granted?.reject(reason));
+  }
+
+  sessionEnded(error: SessionEndedError): void {
+    this.#end(error);
   }
 
   /** The hold, if it was granted by now. */
@@ -123,14 +129,28 @@ export class Contender implements OwnEntry {
 
   /** Forgets the entry, which is not on the server. */
   drop(): void {
-    this.#isOver = true;
-    this.#cancelLook();
+    this.#stop();
     this.#session.forget(this.#entry.number);
   }
 
-  #grant(granted: Granted): void {
+  /** Looks at the entry on the server: a message may be lost. */
+  ring(): void {
+    const { queue, entry } = this.place;
+    this.#session.run(LOOK, queue, [entry]).then(
+      ([, position]) => this.stands(position as Position),
+      // `sessionEnded` follows when the session is over. A server that refuses is asked again.
+      () => !this.#isOver && !this.#session.isOver && this.#lookIn(-1),
+    );
+  }
+
+  #stop(): void {
     this.#isOver = true;
-    this.#cancelLook();
+    this.#nextLook?.leave();
+    this.#listening?.leave();
+  }
+
+  #grant(granted: Granted): void {
+    this.#stop();
     const { name, releaseTimeoutMs, report } = this.#wanted;
     const options = { name, place: this.place, releaseTimeoutMs, report };
     const hold = new RedisHold(this.#session, this.#entry, granted, options);
@@ -148,18 +168,7 @@ export class Contender implements OwnEntry {
 
   #lookIn(ms: number): void {
     const { lookEveryMs } = this.#wanted;
-    this.#cancelLook();
-    const look = { due: 0, ring: () => this.#look() };
-    const place = this.#session.alarms.set(ms < 0 ? lookEveryMs : Math.min(ms, lookEveryMs), look);
-    this.#cancelLook = () => void place.leave();
-  }
-
-  #look(): void {
-    const { queue, entry } = this.place;
-    this.#session.run(LOOK, queue, [entry]).then(
-      ([, position]) => this.stands(position as Position),
-      // `untilGranted` rejects when the session ends. A server that refuses is asked again.
-      () => !this.#isOver && !this.#session.isOver && this.#lookIn(-1),
-    );
+    this.#nextLook?.leave();
+    this.#nextLook = this.#session.alarms.set(ms < 0 ? lookEveryMs : Math.min(ms, lookEveryMs), this);
   }
 }

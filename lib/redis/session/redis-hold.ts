@@ -1,5 +1,4 @@
 import { now } from '../../async/clock.js';
-import { LinkedList } from '../../async/collections.js';
 import type { Place } from '../../async/collections.js';
 import { deferred } from '../../async/deferred.js';
 import { settledWithin } from '../../async/timer.js';
@@ -44,7 +43,7 @@ export class RedisHold implements Grant, OwnEntry {
   readonly #options: HoldOptions;
   readonly #token: string;
   readonly #wanted = new Wanted();
-  readonly #moved = new LinkedList<() => void>();
+  readonly #onMoved: (() => void)[] = [];
   #session: RedisSession;
   #entry: Entry;
   #place: QueuePlace;
@@ -116,7 +115,7 @@ export class RedisHold implements Grant, OwnEntry {
     const moved = deferred();
     const done = () => moved.resolve();
     const over: LeaseFollower = { suspend() {}, resume() {}, revoke() {}, lose: done, releasing: done };
-    this.#moved.join(done);
+    this.#onMoved.push(done);
     this.lease.addFollower(over);
     if (this.lease.isHeld()) await moved.promise;
     this.lease.removeFollower(over);
@@ -172,7 +171,7 @@ export class RedisHold implements Grant, OwnEntry {
     // Messages to the new entry may have come before this.
     this.#wanted.set();
     this.lease.resume();
-    for (let moved = this.#moved.shift(); moved; moved = this.#moved.shift()) moved();
+    for (const moved of this.#onMoved.splice(0)) moved();
   }
 
   /** The places of a writer's entry, and of the reader's that it may become. */

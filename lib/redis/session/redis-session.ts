@@ -1,6 +1,5 @@
 import { NEVER, orAbort } from '../../async/abort.js';
-import type { Dispose } from '../../async/abort.js';
-import { LinkedList, StringMap } from '../../async/collections.js';
+import { StringMap } from '../../async/collections.js';
 import { quietDeferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, untilDone } from '../../async/timer.js';
@@ -20,6 +19,8 @@ export interface OwnEntry {
   told(what: string, token: string, wanted: string): void;
   /** Called when messages may have been lost. */
   mayHaveMissed(): void;
+  /** Called when the session is over. A held entry hears of it by its lease. */
+  sessionEnded?(error: SessionEndedError): void;
   /** Prepares the same entry on the session of another server. `undefined`: there is nothing to move. */
   moveTo?(session: RedisSession): Move | undefined;
 }
@@ -71,7 +72,6 @@ export class RedisSession {
   readonly leases = new SessionLeases(() => this.deadline);
   /** Alarms that are nearly always cancelled: limits of releases, and looks at entries that wait. */
   readonly alarms = new Alarms();
-  readonly #onEnd = new LinkedList<(error: SessionEndedError) => void>();
   /** By the number of the entry. */
   readonly #entries = new StringMap<OwnEntry>();
   readonly #ending = quietDeferred<never>();
@@ -173,15 +173,8 @@ export class RedisSession {
     this.#over = new SessionEndedError(why);
     this.#linked.reject(this.#over);
     this.#ending.reject(this.#over);
-    for (let listener = this.#onEnd.shift(); listener; listener = this.#onEnd.shift()) listener(this.#over);
+    for (const entry of this.#entries.values) entry.sessionEnded?.(this.#over);
     if (leases === 'lost') this.leases.close(why);
-  }
-
-  /** Calls back when the session ends, or at once if it is over, unless disposed before. */
-  onEnd(listener: (error: SessionEndedError) => void): Dispose {
-    if (this.#over) listener(this.#over);
-    const place = this.#onEnd.join(listener);
-    return () => void place.leave();
   }
 
   /** Registers an entry, and returns its number. */
