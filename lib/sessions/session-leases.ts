@@ -50,8 +50,8 @@ export class SessionLeases {
    * moved closer, and after a suspension of the machine its timers are late by that time.
    */
   check(): void {
-    // The timer keeps running after the last lease: the next lease most often follows within microseconds.
-    if (this.#leases.size === 0) return;
+    // The next lease starts the timer again. Leases that come and go between two checks share one.
+    if (this.#leases.size === 0) return this.#stopClock();
     if (this.#deadline() <= now()) return this.lose('the session was not proven alive in time');
     this.#stopClock();
     this.#watchClock();

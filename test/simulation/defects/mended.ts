@@ -227,7 +227,7 @@ const RECOVERY: readonly Defect[] = [
       {
         file: 'sessions/session-leases.js',
         replace: 'if (this.#leases.size === 0)',
-        by: 'if (this.#leases.size === 0 || this.#cancelTimer)',
+        by: 'if (this.#cancelTimer) return; if (this.#leases.size === 0)',
       },
     ],
     needs: { traffic: ['locks'], faults: ['suspend', 'hold'], plan: { isInCompany: true, keptShare: 0.4 } },
@@ -244,7 +244,7 @@ const RECOVERY: readonly Defect[] = [
       {
         file: 'sessions/session-leases.js',
         replace: 'if (this.#leases.size === 0)',
-        by: 'if (this.#leases.size === 0 || this.#cancelTimer)',
+        by: 'if (this.#cancelTimer) return; if (this.#leases.size === 0)',
       },
     ],
     needs: {

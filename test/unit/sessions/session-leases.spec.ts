@@ -64,6 +64,18 @@ describe('the leases of a session', () => {
     expect(lease.state).toBe('lost');
   });
 
+  it('are lost at a deadline that moved closer while there was none', () => {
+    leases.add(granted()).leave();
+    deadline = 500;
+    leases.check();
+    const lease = granted();
+    leases.add(lease);
+    vi.advanceTimersByTime(499);
+    expect(lease.state).toBe('held');
+    vi.advanceTimersByTime(1);
+    expect(lease.state).toBe('lost');
+  });
+
   it('are lost at once when added after the deadline', () => {
     vi.setSystemTime(2_000);
     const lease = granted();

@@ -6,8 +6,12 @@ import { EtcdSessions } from '../../../lib/etcd/session/etcd-sessions.js';
 import { Heartbeat } from '../../../lib/etcd/session/heartbeat.js';
 import { EtcdReport } from '../../../lib/etcd/session/session-report.js';
 import { RedisKeys } from '../../../lib/redis/session/redis-keys.js';
+import type { LinkClients } from '../../../lib/redis/client/redis-link.js';
 import { RedisSession } from '../../../lib/redis/session/redis-session.js';
+import { RedisSessions } from '../../../lib/redis/session/redis-sessions.js';
 import { Renewal } from '../../../lib/redis/session/renewal.js';
+import { RedisReport } from '../../../lib/redis/session/session-report.js';
+import type { SessionLeases } from '../../../lib/sessions/session-leases.js';
 import { granted } from '../contract/granting.js';
 import { bytesField, intField, messageField } from '../etcd/support/fields.js';
 
@@ -73,12 +77,34 @@ function clientOnce(): () => EtcdClient {
   };
 }
 
-it('is noticed by leases on etcd with the next attempt to connect', async () => {
+/** Opens the clients of a link whose server begins a session and is silent then. All later attempts are refused. */
+function clientsOnce(): () => LinkClients {
+  const answers: Record<string, unknown> = { INFO: 'redis_version:7.4.0', CONFIG: [] };
+  const scripts: unknown[] = [['JOINED', 'server', 0, '0']];
+  const call = async (command: string) =>
+    command === 'EVALSHA' ? (scripts.pop() ?? new Promise<never>(() => {})) : answers[command];
+  const client = { call, on() {}, async connect() {}, async subscribe() {}, disconnect() {} } as never;
+  const links: LinkClients[] = [{ requests: client, messages: client }];
+  return () => {
+    const link = links.pop();
+    if (!link) throw new Error('connection refused');
+    return link;
+  };
+}
+
+const connecting = { sessionTimeoutMs: TIMEOUT_MS, connectTimeoutMs: 1_000 };
+const backends = {
+  Redis: () =>
+    new RedisSessions(new RedisKeys('b'), connecting as never, clientsOnce(), new RedisReport('redis', new Set())),
+  etcd: () =>
+    new EtcdSessions(new EtcdKeys('b'), { ...connecting, hosts: ['a'] } as never, clientOnce(), new EtcdReport()),
+};
+
+it.each(['Redis', 'etcd'] as const)('is noticed by leases on %s with the next attempt to connect', async (backend) => {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
-  const settings = { hosts: ['a'], user: undefined, sessionTimeoutMs: TIMEOUT_MS, connectTimeoutMs: 1_000 };
-  const sessions = new EtcdSessions(new EtcdKeys('locks'), settings as never, clientOnce(), new EtcdReport());
-  const session = await sessions.session();
+  const sessions = backends[backend]();
+  const session: { readonly leases: SessionLeases } = await sessions.session();
   const lease = granted();
   session.leases.add(lease);
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 2);
