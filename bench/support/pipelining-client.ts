@@ -1,10 +1,15 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { FrameSplitter } from '../../lib/zookeeper/wire/frame-splitter.js';
 import { JuteWriter } from '../../lib/zookeeper/wire/jute.js';
 import { CreateMode, OpCode } from '../../lib/zookeeper/wire/codes.js';
-import { createRecord, readReplyHeader, requestFrame, versionRecord } from '../../lib/zookeeper/wire/records.js';
+import {
+  createRecord,
+  FrameSplitter,
+  readReplyHeader,
+  requestFrame,
+  versionRecord,
+} from '../../lib/zookeeper/wire/records.js';
 
 const ANYONE = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 const SESSION_MS = 10_000;

@@ -5,7 +5,7 @@ import { scheduledJob } from '../schedule/scheduled-job.js';
 import type { ScheduledJob } from '../schedule/scheduled-job.js';
 import { isOverriddenIn } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
-import { ResultCheck } from './result-check.js';
+import { ResultCheck } from './method-result.js';
 
 /**
  * A method with `@CronLock`, in its class and in every subclass. The schedule is read from the finished method, not

@@ -9,8 +9,8 @@ import { PLACE } from '../contract/check.js';
 import { LockNotLeaderError, LockTimeoutError } from '../contract/errors.js';
 import type { Lock } from '../contract/lock.js';
 import { RareLines } from '../service/rare-lines.js';
-import { heldStream, isStream, StreamEnd } from './held-stream.js';
-import type { Stream } from './held-stream.js';
+import { heldStream, isStream, StreamEnd } from './method-result.js';
+import type { Stream } from './method-result.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import { neverRun } from './locked-method.js';
 

@@ -13,7 +13,7 @@ import { completed, notALock, registerLockedMethod, serviceFor } from './locked-
 import type { LockedMethod } from './locked-method.js';
 import type { ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
-import { ResultCheck } from './result-check.js';
+import { ResultCheck } from './method-result.js';
 import { noteLock } from './wrappers.js';
 
 /** The part of the mechanism that differs between the lock decorators. */

@@ -2,7 +2,7 @@ import type { CampaignRequest, Elections, Leader, Sighting, WonElection } from '
 import { LockLostError } from '../contract/errors.js';
 import { fencingTokenOf } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/lock-request.js';
-import { SessionEndedError } from '../sessions/in-session.js';
+import { SessionEndedError } from '../sessions/backend-sessions.js';
 import { explained } from './client/etcd-error.js';
 import { acquireOne } from './locks/acquire.js';
 import { isOf, nameOf as nameOfEntry } from './locks/entry.js';

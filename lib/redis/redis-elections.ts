@@ -2,7 +2,7 @@ import { LockLostError } from '../contract/errors.js';
 import type { CampaignRequest, Elections, Leader, Sighting, WonElection } from '../contract/elections.js';
 import { fencingTokenOf } from '../contract/granted-lease.js';
 import { nameOf } from '../contract/lock-request.js';
-import { SessionEndedError } from '../sessions/in-session.js';
+import { SessionEndedError } from '../sessions/backend-sessions.js';
 import { explained } from './client/redis-error.js';
 import { acquireOne } from './locks/acquire.js';
 import { FIND_LEADER, PROCLAIM } from './scripts/lock-scripts.js';

@@ -1,7 +1,7 @@
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
 import type { LockRequest } from '../contract/lock-request.js';
-import { askInSession, SessionEndedError } from '../sessions/in-session.js';
-import type { Call, Failures, ServingSessions } from '../sessions/in-session.js';
+import { askInSession, SessionEndedError } from '../sessions/backend-sessions.js';
+import type { Call, Failures, ServingSessions } from '../sessions/backend-sessions.js';
 import { CounterStuckError } from './recipes/counter.js';
 import { NodeDeletedError } from './recipes/held-nodes.js';
 import { isKeeperError, KeeperError, RequestTooLargeError } from './session/requests.js';

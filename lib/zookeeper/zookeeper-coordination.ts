@@ -16,7 +16,7 @@ import type {
 } from '../contract/coordination-backend.js';
 import { LockLostError } from '../contract/errors.js';
 import { nameOf } from '../contract/lock-request.js';
-import type { Call } from '../sessions/in-session.js';
+import type { Call } from '../sessions/backend-sessions.js';
 import { BarrierExit } from './coordination/barrier-exit.js';
 import { Lifting, passBarrier, raiseBarrier } from './coordination/barrier.js';
 import type { BarrierPlace } from './coordination/barrier.js';

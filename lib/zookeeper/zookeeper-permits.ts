@@ -1,24 +1,22 @@
 import type { PermitDemand, SemaphoreSize } from '../contract/lock-request.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
+import type { ServingSessions } from '../sessions/backend-sessions.js';
 import { inSession } from './session-retry.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { PermitCount } from './recipes/permit-count.js';
 import type { Wanted } from './recipes/semaphore.js';
 import type { Session } from './session/session.js';
-import type { SessionSupervisor } from './session/session-supervisor.js';
 import { countPath } from './recipes/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
 
-type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;
-
 /** The permit counts of semaphores, and the data that is needed to acquire permits. */
 export class ZooKeeperPermits implements PermitCounts {
-  readonly #sessions: Sessions;
+  readonly #sessions: ServingSessions<Session>;
   readonly #directoryOf: (key: string) => LockDirectory;
   readonly #options: Pick<ResolvedZooKeeperOptions, 'basePath' | 'connect'>;
 
   constructor(
-    sessions: Sessions,
+    sessions: ServingSessions<Session>,
     options: Pick<ResolvedZooKeeperOptions, 'basePath' | 'connect'>,
     directoryOf: (key: string) => LockDirectory,
   ) {

@@ -1,11 +1,11 @@
 import { checkChanges } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
+import type { ServingSessions } from '../sessions/backend-sessions.js';
 import { inDoubt, inSession } from './session-retry.js';
 import { lookAtOnce, lookAt } from './records/record-node.js';
 import type { Sight } from './records/record-node.js';
 import { RecordWriting } from './records/record-write.js';
 import type { Session } from './session/session.js';
-import type { SessionSupervisor } from './session/session-supervisor.js';
 import { unlessMissing } from './session/watch.js';
 import { recordName, recordPath } from './recipes/znode-path.js';
 import type { ResolvedZooKeeperOptions } from './zookeeper.options.js';
@@ -15,18 +15,13 @@ type AskedSession = Pick<Session, 'requests' | 'whenConnected' | 'persistently'>
 
 type RecordOptions = Pick<ResolvedZooKeeperOptions, 'acl' | 'basePath' | 'connect'>;
 
-/** The part of `SessionSupervisor` that records need. */
-interface Sessions extends Pick<SessionSupervisor, 'inTime'> {
-  session(signal: AbortSignal): Promise<AskedSession>;
-}
-
 /** Records as persistent znodes. A request is repeated on the next session when its session ends. */
 export class ZooKeeperRecords implements RecordStore {
-  readonly #sessions: Sessions;
+  readonly #sessions: ServingSessions<AskedSession>;
   readonly #options: RecordOptions;
   readonly #caughtUp = new WeakSet<AskedSession>();
 
-  constructor(sessions: Sessions, options: RecordOptions) {
+  constructor(sessions: ServingSessions<AskedSession>, options: RecordOptions) {
     this.#sessions = sessions;
     this.#options = options;
   }

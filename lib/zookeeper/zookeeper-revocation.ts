@@ -1,13 +1,11 @@
 import { now } from '../async/clock.js';
 import { limited } from '../async/timer.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
+import type { ServingSessions } from '../sessions/backend-sessions.js';
 import { inSession } from './session-retry.js';
 import { askToGiveWay, holdersOf, readersAmong, removeByForce, untilGivenWay } from './recipes/revocation.js';
 import type { CreatedNode } from './session/requests.js';
 import type { Session } from './session/session.js';
-import type { SessionSupervisor } from './session/session-supervisor.js';
-
-type Sessions = Pick<SessionSupervisor, 'inTime' | 'session'>;
 
 /** The key that is revoked, and its path. */
 interface Revoked {
@@ -20,7 +18,7 @@ interface Revoked {
  * that takes.
  */
 export async function revoke(
-  sessions: Sessions,
+  sessions: ServingSessions<Session>,
   { key, path }: Revoked,
   { graceMs, signal }: ResolvedRevokeOptions,
 ): Promise<void> {
@@ -41,7 +39,7 @@ export async function revoke(
 type Ask = <T>(what: (session: Session, limit: AbortSignal) => Promise<T>) => Promise<T>;
 
 async function untilAllGiven(
-  sessions: Sessions,
+  sessions: ServingSessions<Session>,
   key: string,
   asked: readonly CreatedNode[],
   limit: AbortSignal,

@@ -14,7 +14,7 @@ import type {
 import type { LockRequest } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { BackendVitals, SessionChange, Survey, SurveyQuestion } from '../contract/survey.js';
-import { askInSession } from '../sessions/in-session.js';
+import { askInSession } from '../sessions/backend-sessions.js';
 import type { ConnectString } from './client/connect-string.js';
 import { MOST_BYTES } from './client/keeper-error.js';
 import { NodeZooKeeperClient } from './client/node-zookeeper-client.js';

@@ -5,11 +5,11 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { FrameSplitter } from '../../../lib/zookeeper/wire/frame-splitter.js';
 import { JuteReader, JuteWriter } from '../../../lib/zookeeper/wire/jute.js';
 import { CreateMode, OpCode, Xid } from '../../../lib/zookeeper/wire/codes.js';
 import {
   createRecord,
+  FrameSplitter,
   pathWatchRecord,
   readReplyHeader,
   readWatcherEvent,

@@ -2,7 +2,7 @@ import { onAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { deferred } from '../../async/deferred.js';
 import { settledWithin } from '../../async/timer.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import type { QueueKeys } from '../session/etcd-keys.js';
 import type { EtcdSession } from '../session/etcd-session.js';
 import { newEntry, turnsOf } from './entry.js';

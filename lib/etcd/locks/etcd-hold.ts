@@ -7,7 +7,7 @@ import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import type { EtcdSession } from '../session/etcd-session.js';
 import type { Entry } from './entry.js';
 import { rewrite } from './rewrite.js';

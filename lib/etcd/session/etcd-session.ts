@@ -4,7 +4,7 @@ import { LinkedList } from '../../async/collections.js';
 import { deferred, quietDeferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, untilDone } from '../../async/timer.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { provenUntil, SessionLeases } from '../../sessions/session-leases.js';
 import { LinkLostError, RefusedError } from '../client/etcd-error.js';
 import type { EtcdLink } from '../client/etcd-link.js';

@@ -1,5 +1,5 @@
-import { askInSession, SessionEndedError } from '../../sessions/in-session.js';
-import type { Call, Failures, ServingSessions } from '../../sessions/in-session.js';
+import { askInSession, SessionEndedError } from '../../sessions/backend-sessions.js';
+import type { BackendSessions, Call, Failures } from '../../sessions/backend-sessions.js';
 import { explained } from '../client/etcd-error.js';
 import type { EtcdSession } from './etcd-session.js';
 
@@ -10,7 +10,7 @@ const FAILURES: Failures = { canBeginAgain: (error) => error instanceof SessionE
  * @throws `call.signal.reason`, LockUnavailableError, LockConfigurationError
  */
 export function inSession<T>(
-  sessions: ServingSessions<EtcdSession>,
+  sessions: BackendSessions<EtcdSession>,
   call: Call,
   ask: (session: EtcdSession, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -6,7 +6,7 @@ import { fencingTokenOf } from '../../contract/granted-lease.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { explained, isMoving } from '../client/redis-error.js';
 import { ENTER, EXIT, INSIDE } from '../scripts/coordination-scripts.js';
 import { ticksAt } from '../session/entry.js';

@@ -7,7 +7,7 @@ import { LockLostError, LockUnavailableError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { explained } from '../client/redis-error.js';
 import { flag } from '../client/script.js';
 import { acquireOne } from '../locks/acquire.js';

@@ -5,7 +5,7 @@ import { deferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { settledWithin } from '../../async/timer.js';
 import type { Alarm } from '../../async/timer.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from '../session/entry.js';
 import type { Entry } from '../session/entry.js';

@@ -1,5 +1,5 @@
-import { askInSession, SessionEndedError } from '../../sessions/in-session.js';
-import type { Call, Failures, ServingSessions } from '../../sessions/in-session.js';
+import { askInSession, SessionEndedError } from '../../sessions/backend-sessions.js';
+import type { BackendSessions, Call, Failures } from '../../sessions/backend-sessions.js';
 import { explained, isMoving } from '../client/redis-error.js';
 import type { RedisSession } from './redis-session.js';
 
@@ -15,7 +15,7 @@ const FAILURES: Failures = {
  * @throws `call.signal.reason`, LockUnavailableError, LockConfigurationError
  */
 export function inSession<T>(
-  sessions: ServingSessions<RedisSession>,
+  sessions: BackendSessions<RedisSession>,
   call: Call,
   ask: (session: RedisSession, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

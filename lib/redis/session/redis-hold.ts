@@ -7,7 +7,7 @@ import { fencingTokenOf } from '../../contract/granted-lease.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant, LeaseFollower } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import type { Script } from '../client/script.js';
 import { DOWNGRADE, LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from './entry.js';

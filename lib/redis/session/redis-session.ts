@@ -3,7 +3,7 @@ import { StringMap } from '../../async/collections.js';
 import { quietDeferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
 import { Alarms, untilDone } from '../../async/timer.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { provenUntil, SessionLeases } from '../../sessions/session-leases.js';
 import type { RedisLink } from '../client/redis-link.js';
 import { LinkLostError } from '../client/redis-error.js';

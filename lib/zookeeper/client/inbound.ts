@@ -1,8 +1,7 @@
 import { now } from '../../async/clock.js';
 import { ErrorCode, Xid } from '../wire/codes.js';
-import { FrameSplitter } from '../wire/frame-splitter.js';
 import { JuteReader } from '../wire/jute.js';
-import { readReplyHeader, readWatcherEvent, REPLY_HEADER_BYTES } from '../wire/records.js';
+import { FrameSplitter, readReplyHeader, readWatcherEvent, REPLY_HEADER_BYTES } from '../wire/records.js';
 import type { ReplyHeader } from '../wire/records.js';
 import { DriverState } from './driver.js';
 import type { ConnectionManager } from './driver.js';

@@ -1,6 +1,6 @@
 import type { ZooKeeperClient } from '../client/zookeeper-client.js';
 
-export { SessionEndedError } from '../../sessions/in-session.js';
+export { SessionEndedError } from '../../sessions/backend-sessions.js';
 export { isConnectionLoss, isKeeperError, KeeperError } from '../client/keeper-error.js';
 export { RequestTooLargeError } from '../client/keeper-error.js';
 export { CreateMode, ErrorCode, refusedAt } from '../client/zookeeper-client.js';

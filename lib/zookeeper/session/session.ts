@@ -4,7 +4,7 @@ import type { Place } from '../../async/collections.js';
 import { quietDeferred } from '../../async/deferred.js';
 import { Alarms, backoff, pause } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
-import { SessionEndedError } from '../../sessions/in-session.js';
+import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { SessionLeases } from '../../sessions/session-leases.js';
 import { isConnectionLoss, isPassing } from '../client/keeper-error.js';
 import type { Answer, Handshake, SessionEnd, ZooKeeperClient } from '../client/zookeeper-client.js';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import type { TestedServer } from '../servers/tested-server.js';
-import { FrameSplitter } from '../../../lib/zookeeper/wire/frame-splitter.js';
+import { FrameSplitter } from '../../../lib/zookeeper/wire/records.js';
 
 /** A socket, and the frames that it receives. */
 export class RawConnection {

@@ -1,6 +1,6 @@
 import { connect, createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { FrameSplitter } from '../../../lib/zookeeper/wire/frame-splitter.js';
+import { FrameSplitter } from '../../../lib/zookeeper/wire/records.js';
 
 /** Reads the bytes that a client sends on one connection. Returns how many requests begin with them. */
 export type SentReader = (bytes: Buffer) => number;

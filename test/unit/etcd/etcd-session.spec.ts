@@ -6,7 +6,7 @@ import type { EtcdLink } from '../../../lib/etcd/client/etcd-link.js';
 import { LinkLostError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
-import { SessionEndedError } from '../../../lib/sessions/in-session.js';
+import { SessionEndedError } from '../../../lib/sessions/backend-sessions.js';
 import type { Changed } from '../../../lib/etcd/session/outbox.js';
 
 const MET = { isMet: true, results: [], revision: 9, term: 1 };

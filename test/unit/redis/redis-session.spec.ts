@@ -5,7 +5,7 @@ import type { RedisLink } from '../../../lib/redis/client/redis-link.js';
 import { WRITE_RECORDS } from '../../../lib/redis/scripts/record-scripts.js';
 import { RedisKeys } from '../../../lib/redis/session/redis-keys.js';
 import { RedisSession } from '../../../lib/redis/session/redis-session.js';
-import { SessionEndedError } from '../../../lib/sessions/in-session.js';
+import { SessionEndedError } from '../../../lib/sessions/backend-sessions.js';
 
 it('an answer that comes after the end of the session leaves the next one in doubt', async () => {
   const times = { timeoutMs: 10_000, provenAt: now(), serverTime: Date.now() };

@@ -24,6 +24,7 @@ function session(name: string, asked: string[], read: () => unknown = () => new 
 function recordsOn(sessions: ReturnType<typeof session>[]) {
   const [last] = sessions.slice(-1);
   const supervisor = {
+    connected: undefined,
     inTime: <T>(work: (signal: AbortSignal) => Promise<T>) => work(NEVER),
     session: async () => (sessions.length > 1 ? sessions.shift()! : last!),
   };

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import { FrameSplitter } from '../../../zookeeper/wire/frame-splitter.js';
+import { FrameSplitter } from '../../../zookeeper/wire/records.js';
 
 const MOST_WAITING = 1_000;
 

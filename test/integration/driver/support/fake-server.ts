@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo, Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
-import { FrameSplitter } from '../../../../lib/zookeeper/wire/frame-splitter.js';
+import { FrameSplitter } from '../../../../lib/zookeeper/wire/records.js';
 import { JuteReader, JuteWriter } from '../../../../lib/zookeeper/wire/jute.js';
 import { OpCode } from '../../../../lib/zookeeper/wire/codes.js';
 

@@ -1,11 +1,57 @@
+/**
+ * The result of a method that runs under a lock. A promise is what callers expect. A stream holds the lease until it
+ * ends. Any other result is warned about, because callers get a promise of it.
+ */
 import { AsyncResource } from 'node:async_hooks';
+import { Logger } from '@nestjs/common';
 import { catchError, concat, defer, finalize, from, ignoreElements, isObservable, Observable } from 'rxjs';
 import { LockConfigurationError } from '../contract/errors.js';
+import type { DecoratedPlace } from './decorated-place.js';
+
+const logger = new Logger('DistributedLock');
 
 export type Stream = Observable<unknown> | AsyncIterable<unknown>;
 
 export function isStream(value: unknown): value is Stream {
   return isObservable(value) || (typeof value === 'object' && value !== null && Symbol.asyncIterator in value);
+}
+
+/**
+ * Warns once about a method whose callers get a promise although the method returned something else. The compiler
+ * refuses most of these methods, but not all compilers check types.
+ */
+export class ResultCheck {
+  readonly #at: DecoratedPlace;
+  #hasWarned = false;
+
+  constructor(at: DecoratedPlace) {
+    this.#at = at;
+  }
+
+  /** @returns the result unchanged */
+  checked(result: unknown): unknown {
+    const then: unknown = typeof result === 'object' && result !== null && 'then' in result ? result.then : undefined;
+    if (typeof then !== 'function' && !this.#hasWarned) this.#warn(result);
+    return result;
+  }
+
+  #warn(result: unknown): void {
+    this.#hasWarned = true;
+    logger.warn(`${this.#at.title}: ${this.#remedyFor(result)}`);
+  }
+
+  #remedyFor(result: unknown): string {
+    if (isObservable(result)) return this.#observableRemedy();
+    if (isStream(result)) return 'the method returned a stream, and its callers get a Promise of it: write async *';
+    return 'the method returned no Promise, and its callers get one: getting a lock takes time. Declare the method async';
+  }
+
+  #observableRemedy(): string {
+    const isEmitted = Reflect.hasMetadata('design:type', this.#at.prototype, this.#at.name);
+    const first = isEmitted ? '' : 'Set "emitDecoratorMetadata": true in tsconfig.json. ';
+    const remedy = `${first}Write the return type ": Observable<…>" at the method, and import Observable without "type"`;
+    return `the method returned an Observable, and its callers get a Promise of it. ${remedy}`;
+  }
 }
 
 /**
