@@ -1,5 +1,8 @@
 import { connect, createServer } from 'node:net';
-import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { LinkLostError } from '../../lib/redis/client/redis-error.js';
+import { RedisLink } from '../../lib/redis/client/redis-link.js';
+import { ADOPT } from '../../lib/redis/scripts/session-scripts.js';
 import { RedisServer } from '../../lib/testing/index.js';
 import { clientsOf, hold, settlingSeenBy } from './support/clients.js';
 
@@ -25,6 +28,22 @@ async function movedTo(server: RedisServer, port: number): Promise<{ close(): Pr
   });
   await new Promise<void>((resolve) => relay.listen(port, '127.0.0.1', resolve));
   return { close: async () => void relay.close() };
+}
+
+/** Lets the first adoption be carried out, and its link be closed before the answer. Counts the others' answers. */
+function losingTheFirstAdoption(): { readonly answered: number } {
+  const { run } = RedisLink.prototype;
+  const seen = { sent: 0, answered: 0 };
+  const spy = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(async function (this: RedisLink, call) {
+    const isFirst = call.script === ADOPT && seen.sent++ === 0;
+    const answer = await run.call(this, call);
+    if (call.script === ADOPT && !isFirst) seen.answered++;
+    if (!isFirst) return answer;
+    this.close('the answer was lost');
+    throw new LinkLostError('the answer was lost');
+  });
+  onTestFinished(() => spy.mockRestore());
+  return seen;
 }
 
 describe('a replica that is promoted', () => {
@@ -56,6 +75,24 @@ describe('a replica that is promoted', () => {
     expect(lease.isHeld()).toBe(true);
     await lease.release();
     expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('and whose answer to the adoption is lost with its link: the hold is adopted once', async () => {
+    const server = await start();
+    const [one, other] = [open(server.url), open(server.url)];
+    const lease = await hold(one, 'k');
+    await other.connect();
+    const adoptions = losingTheFirstAdoption();
+    await server.ask('REPLICAOF', '127.0.0.1', '1');
+    await server.ask('REPLICAOF', 'NO', 'ONE');
+    await expect.poll(() => adoptions.answered).toBeGreaterThan(0);
+    // A removal that follows the last adoption is sent before the second of these requests.
+    await one.lineOf('k');
+    await one.lineOf('k');
+    expect(await other.lineOf('k')).toMatchObject([{ state: 'held' }]);
+    expect(lease.isHeld()).toBe(true);
+    await lease.release();
+    expect(await other.lineOf('k')).toEqual([]);
   });
 
   it('without the release: the key is granted when the former record is over', async () => {

@@ -20,6 +20,11 @@ export async function adopt(former: RedisSession, session: RedisSession): Promis
 async function adoptBatch(moves: readonly Move[], session: RedisSession): Promise<void> {
   const keys = moves.flatMap(({ queue }) => queue);
   const values = moves.flatMap(({ token, former, entry }) => [token, former, entry]);
-  const [, ...answers] = await session.run(ADOPT, keys, values);
-  moves.forEach((move, place) => move.done(answers[place] === 1));
+  try {
+    const [, ...answers] = await session.run(ADOPT, keys, values);
+    moves.forEach((move, place) => move.done(answers[place] === 1));
+  } catch (error) {
+    moves.forEach((move) => move.failed());
+    throw error;
+  }
 }

@@ -32,6 +32,15 @@ interface HoldOptions {
   readonly report?: RedisReport | undefined;
 }
 
+/** A move to the session of another server. */
+interface Moving {
+  readonly session: RedisSession;
+  readonly entry: Entry;
+  readonly place: QueuePlace;
+  /** Whether a request for it has no answer so far. */
+  isAsked: boolean;
+}
+
 const NOT_YET: OwnEntry = { told() {}, mayHaveMissed() {} };
 
 /** A held entry: the grant behind a lease. */
@@ -50,6 +59,8 @@ export class RedisHold implements Grant, OwnEntry {
   /** Whether a downgrade was asked for and is not known to be done: the entry is the writer's, or already the reader's. */
   #mayBeReader = false;
   #carried: Place<GrantedLease>;
+  /** The move to the session of another server that has begun. */
+  #moving: Moving | undefined;
 
   constructor(session: RedisSession, entry: Entry, { token, isWanted }: Granted, options: HoldOptions) {
     this.key = options.name;
@@ -144,21 +155,44 @@ export class RedisHold implements Grant, OwnEntry {
 
   moveTo(session: RedisSession): Move | undefined {
     if (!this.isCurrent()) return undefined;
+    // A session repeats its requests by itself. A second entry would make the server forget the first one.
+    if (this.#moving?.session === session && this.#moving.isAsked) return undefined;
+    const moving = this.#movingTo(session);
+    const { entry, place } = moving;
     const former = { session: this.#session, number: this.#entry.number };
+    const isReleased = () => !former.session.owns(former.number, this);
+    const leave = () => {
+      session.forget(entry.number);
+      void session.leave([place]);
+    };
+    moving.isAsked = true;
+    return {
+      ...place,
+      former: this.#place.entry,
+      token: this.#token,
+      done: (isAdopted) => {
+        this.#moving = undefined;
+        if (isAdopted && !isReleased() && this.isCurrent()) return this.#move(session, entry, place);
+        // The lease was released or lost meanwhile, so the entry that was written down must go.
+        if (isAdopted) return leave();
+        session.forget(entry.number);
+        if (!isReleased()) this.#lose('the server that took over did not know it in time');
+      },
+      failed: () => {
+        moving.isAsked = false;
+        if (isReleased()) leave();
+      },
+    };
+  }
+
+  /** The move to this session: the same one each time, because the server may know its entry already. */
+  #movingTo(session: RedisSession): Moving {
+    if (this.#moving?.session === session) return this.#moving;
     // Other readers may have been admitted already.
     const present = this.#mayBeReader ? readerOf(this.#entry) : this.#entry;
-    const moved: Entry = { ...present, session: session.id, number: session.enter(NOT_YET) };
-    const place = { queue: this.#place.queue, entry: entryText(moved) };
-    const isPassed = () => !former.session.owns(former.number, this) || !this.isCurrent();
-    const done = (isAdopted: boolean) => {
-      if (isAdopted && !isPassed()) return this.#move(session, moved, place);
-      session.forget(moved.number);
-      // Released or lost meanwhile: what was written down must go.
-      if (isAdopted) void session.leave([place]);
-      else if (former.session.owns(former.number, this))
-        this.#lose('the server that took over did not know it in time');
-    };
-    return { ...place, former: this.#place.entry, token: this.#token, done };
+    const entry: Entry = { ...present, session: session.id, number: session.enter(NOT_YET) };
+    const place = { queue: this.#place.queue, entry: entryText(entry) };
+    return (this.#moving = { session, entry, place, isAsked: false });
   }
 
   #move(session: RedisSession, entry: Entry, place: QueuePlace): void {
