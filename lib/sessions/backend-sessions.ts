@@ -1,7 +1,8 @@
 import { NEVER, orAbort } from '../async/abort.js';
-import { quietDeferred } from '../async/deferred.js';
+import { LinkedList } from '../async/collections.js';
+import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
-import { backoff, orTimeout, pause, withDeadline } from '../async/timer.js';
+import { backoff, pause, withDeadline } from '../async/timer.js';
 import type { Backoff } from '../async/timer.js';
 import { LockShutdownError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
 import type { LockError } from '../contract/errors.js';
@@ -30,7 +31,8 @@ export class SessionEndedError extends Error {
 export abstract class BackendSessions<S> {
   readonly #servers: string;
   readonly #connectTimeoutMs: number;
-  #connected: Deferred<S> = quietDeferred();
+  /** The callers that wait for a server. They leave: an outage may last for long. */
+  readonly #waiting = new LinkedList<Deferred<S>>();
   #serving: S | undefined;
   #hasLost = false;
   #isClosed = false;
@@ -59,12 +61,17 @@ export abstract class BackendSessions<S> {
   async session(signal: AbortSignal = NEVER, key?: string): Promise<S> {
     if (this.#isClosed) throw new LockShutdownError(key);
     this.start();
-    const ms = this.#connectTimeoutMs;
-    const connected = orTimeout(this.#connected.promise, ms, () => this.unavailable(ms, key));
-    return orAbort(connected, signal).catch((error: unknown) => {
+    if (this.#serving) return this.#serving;
+    const caller = deferred<S>();
+    const place = this.#waiting.join(caller);
+    try {
+      return await this.inTime((limit) => orAbort(caller.promise, limit), signal, key);
+    } catch (error) {
       // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
       throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
-    });
+    } finally {
+      place.leave();
+    }
   }
 
   /**
@@ -72,7 +79,7 @@ export abstract class BackendSessions<S> {
    * @param key what the work is about, for the error
    * @param workMs the time that the work may take in addition, in milliseconds
    */
-  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key: string, workMs = 0): Promise<T> {
+  inTime<T>(work: (signal: AbortSignal) => Promise<T>, given: AbortSignal, key?: string, workMs = 0): Promise<T> {
     const ms = this.#connectTimeoutMs + workMs;
     return withDeadline(ms, () => this.unavailable(ms, key), given, work);
   }
@@ -105,12 +112,11 @@ export abstract class BackendSessions<S> {
     if (this.#isClosed) return;
     this.#serving = session;
     this.#hasLost = false;
-    this.#connected.resolve(session);
+    for (let caller = this.#waiting.shift(); caller; caller = this.#waiting.shift()) caller.resolve(session);
   }
 
-  /** No server is connected. Callers that wait already keep waiting for the same promise. */
+  /** No server is connected. */
   protected disconnected(): void {
-    if (this.#serving) this.#connected = quietDeferred();
     this.#serving = undefined;
   }
 
@@ -121,15 +127,14 @@ export abstract class BackendSessions<S> {
 
   /** Rejects the callers that wait, with an error that only other settings end. Later callers wait again. */
   protected refused(error: LockError): void {
-    this.#connected.reject(error);
-    this.#connected = quietDeferred();
+    for (let caller = this.#waiting.shift(); caller; caller = this.#waiting.shift()) caller.reject(error);
   }
 
   /** Nothing is served any more. */
   protected closed(): void {
     this.#isClosed = true;
     this.disconnected();
-    this.#connected.reject(new LockShutdownError());
+    this.refused(new LockShutdownError());
   }
 }
 
