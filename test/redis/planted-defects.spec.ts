@@ -121,6 +121,19 @@ describe('a planted defect is found:', () => {
     expect(await findingOf(check, withLeases(deaf))).toMatch(/still believes in its lease/);
   });
 
+  it('a downgrade that waits for its answer', async () => {
+    const waiting = (real: GrantedLease) => {
+      const { downgrade } = real;
+      real.downgrade = async () => {
+        await downgrade.call(real);
+        if (real.mode === 'write') await new Promise<void>((resolve) => real.onLost(() => resolve()));
+      };
+      return real;
+    };
+    const check = 'lets the holder go on that asks to become a reader: it does not wait for the answer';
+    expect(await findingOf(check, withLeases(waiting))).toMatch(/downgrade\(\) ends with the session only/);
+  });
+
   it('tokens that do not grow', async () => {
     const withOneToken = (real: GrantedLease) => {
       const { key, mode } = real;

@@ -67,7 +67,12 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
     if (this.#session.isLinked) await settledWithin(left, this.#wanted.releaseTimeoutMs, this.#session.alarms);
   }
 
-  async downgrade(): Promise<void> {
+  /** A request that is not answered in time continues in the background. */
+  downgrade(): Promise<void> {
+    return settledWithin(this.#becomeReader(), this.#wanted.releaseTimeoutMs, this.#session.alarms);
+  }
+
+  async #becomeReader(): Promise<void> {
     const entry = await rewrite(this.#session, this.#entry, { mode: 'read' }).catch((error: Error) => {
       // The end of the session is logged, with its leases.
       if (!(error instanceof SessionEndedError)) this.#wanted.report?.staysWriter(this.#wanted.name, error.message);

@@ -6,7 +6,7 @@ import { LockConfigurationError, LockUnavailableError } from '../../contract/err
 import type { BackendVitals } from '../../contract/survey.js';
 import { BackendSessions } from '../../sessions/backend-sessions.js';
 import type { OpenClient } from '../client/etcd-client.js';
-import { explained } from '../client/etcd-error.js';
+import { explained, LinkLostError } from '../client/etcd-error.js';
 import { EtcdLink } from '../client/etcd-link.js';
 import type { User } from '../client/etcd-link.js';
 import type { EtcdKeys } from './etcd-keys.js';
@@ -48,6 +48,8 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   #heartbeat: Heartbeat | undefined;
   #host: string | undefined;
   #hasStarted = false;
+  /** The leases of former sessions that the servers may still have. */
+  readonly #leftBehind: bigint[] = [];
   #lastError: unknown;
   #grantedMs: number | undefined;
   #cancelNext: Dispose = () => {};
@@ -116,6 +118,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   async #open(): Promise<void> {
     const { hosts, user, connectTimeoutMs } = this.#settings;
     const host = hosts[this.#turn++ % hosts.length] ?? '';
+    this.#link = undefined;
     try {
       const isAtStake = this.#session !== undefined && this.#session.deadline > now();
       const limitMs = Math.min(connectTimeoutMs, isAtStake ? this.answerMs : Math.max(this.answerMs, OPEN_MS));
@@ -135,8 +138,8 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   }
 
   async #begin(link: EtcdLink, host: string): Promise<void> {
-    const session = this.#session;
-    if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
+    this.#endOverdue();
+    for (const lease of this.#leftBehind.splice(0)) this.#revoke(lease);
     if (this.#session) await this.#resume(this.#session, link, host);
     else await this.#join(link, host);
   }
@@ -206,13 +209,25 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.report.served(session, host);
   }
 
+  #endOverdue(): void {
+    const session = this.#session;
+    if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
+  }
+
   #ended(session: EtcdSession, why: string): void {
     this.#session = undefined;
     this.lostSession();
     session.end(why);
     this.report.ended(session.id, why);
-    // Its entries, if the servers still have them, would be in the way of others.
-    this.#link?.revoke(session.lease).catch(() => {});
+    this.#revoke(session.lease);
+  }
+
+  /** Ends a lease on the servers: the entries of a session that is over would be in the way of others. */
+  #revoke(lease: bigint): void {
+    if (!this.#link) return void this.#leftBehind.push(lease);
+    this.#link.revoke(lease).catch((error: unknown) => {
+      if (error instanceof LinkLostError) this.#leftBehind.push(lease);
+    });
   }
 
   #closed(link: EtcdLink, error: Error): void {
@@ -221,7 +236,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.#cut();
     this.#session?.cut();
     if (wasConnected) this.report.cut(error, this.#session);
-    this.#failed(error);
+    this.#tryAgain(error);
   }
 
   #cut(): void {
@@ -229,17 +244,22 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.disconnected();
   }
 
-  /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
+  /** An attempt has failed. A link that it has opened is closed, which leads to the next one. */
   #failed(error: unknown): void {
+    if (this.#link) this.#link.close('another attempt follows', error);
+    else this.#tryAgain(error);
+  }
+
+  /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
+  #tryAgain(error: unknown): void {
     if (this.isClosed) return;
     // After a suspension of the machine, the timers of the leases are late by that time.
-    this.#session?.leases.check();
+    this.#endOverdue();
     this.#lastError = (error as { cause?: unknown }).cause ?? error;
-    const explanation = explained(error);
+    const explanation = explained(this.#lastError);
     if (explanation instanceof LockConfigurationError) {
       this.refused(explanation);
     }
-    this.#link?.close('another attempt follows', error);
     this.#cancelNext();
     this.#cancelNext = after(this.#pauses.next(), () => void this.#open());
   }

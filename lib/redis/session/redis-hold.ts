@@ -96,7 +96,12 @@ export class RedisHold implements Grant, OwnEntry {
     return settledWithin(left, this.#options.releaseTimeoutMs, this.#session.alarms);
   }
 
-  async downgrade(): Promise<void> {
+  /** A request that is not answered in time continues in the background. */
+  downgrade(): Promise<void> {
+    return settledWithin(this.#becomeReader(), this.#options.releaseTimeoutMs, this.#session.alarms);
+  }
+
+  async #becomeReader(): Promise<void> {
     const reader = readerOf(this.#entry);
     const { queue, entry } = this.#place;
     const read = entryText(reader);
@@ -139,18 +144,24 @@ export class RedisHold implements Grant, OwnEntry {
   }
 
   mayHaveMissed(): void {
+    void this.#session.persistently(() => this.#look());
+  }
+
+  /** Asks where the entry stands. @throws RefusedError, SessionEndedError */
+  async #look(): Promise<void> {
+    if (!this.lease.isHeld()) return;
     // A writer's entry may become a reader's before this is answered.
     const places = this.mode === 'write' ? this.#readOrWritten : [this.#place];
     const keys = places.flatMap(({ queue }) => queue);
     const entries = places.map(({ entry }) => entry);
-    this.#session.run(LOOK, keys, entries).then(
-      ([, ...positions]) => {
-        const held = (positions as [string, string, number][]).find(([state]) => state === 'g');
-        if (!held) this.#takenAway();
-        else if (held[2] === 1) this.#wanted.set();
-      },
-      () => this.#wanted.set(),
-    );
+    const [, ...positions] = await this.#session.run(LOOK, keys, entries).catch((error: unknown) => {
+      // Until this is known, others may wait.
+      this.#wanted.set();
+      throw error;
+    });
+    const held = (positions as [string, string, number][]).find(([state]) => state === 'g');
+    if (!held) this.#takenAway();
+    else if (held[2] === 1) this.#wanted.set();
   }
 
   moveTo(session: RedisSession): Move | undefined {
@@ -257,6 +268,8 @@ class Wanted implements Demand {
       if (this.#isSo) this.set();
       else onNone();
     });
-    return () => (this.#onDemand = undefined);
+    return () => {
+      if (this.#onDemand === onDemand) this.#onDemand = undefined;
+    };
   }
 }

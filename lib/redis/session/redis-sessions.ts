@@ -147,6 +147,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
 
   /** Opens a link and brings a session onto it. Never rejects: the next attempt follows after a pause. */
   async #open(): Promise<void> {
+    this.#link = undefined;
     try {
       const limitMs = Math.min(this.#settings.connectTimeoutMs, Math.max(this.answerMs, 100));
       const clients = await this.#openClients(limitMs);
@@ -163,8 +164,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   async #begin(link: RedisLink): Promise<void> {
     this.report.warn(await checkServer(link, this.#settings));
     this.#durability = await durabilityOf(link, this.#settings.isReplicated);
-    const session = this.#session;
-    if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
+    this.#endOverdue();
     if (this.#session) await this.#resume(this.#session, link);
     else await this.#join(link);
   }
@@ -249,6 +249,11 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     else session.received(message);
   }
 
+  #endOverdue(): void {
+    const session = this.#session;
+    if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
+  }
+
   #ended(session: RedisSession, why: string): void {
     this.#session = undefined;
     this.lostSession();
@@ -262,7 +267,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#cut();
     this.#session?.cut();
     if (wasConnected) this.report.cut(error, this.#session);
-    this.#failed(error);
+    this.#tryAgain(error);
   }
 
   #cut(): void {
@@ -270,12 +275,18 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.disconnected();
   }
 
-  /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
+  /** An attempt has failed. A link that it has opened is closed, which leads to the next one. */
   #failed(error: unknown): void {
+    if (this.#link) this.#link.close('another attempt follows', error);
+    else this.#tryAgain(error);
+  }
+
+  /** Tries again later. Callers that wait are told at once of errors that only other settings end. */
+  #tryAgain(error: unknown): void {
     if (this.isClosed) return;
     // After a suspension of the machine, the timers of the leases are late by that time.
-    this.#session?.leases.check();
     this.#former.forEach(({ leases }) => leases.check());
+    this.#endOverdue();
     this.#lastError = refusalOf((error as { cause?: unknown }).cause ?? error);
     const explanation = explained(this.#lastError);
     // A server that served writes before, or a node of a cluster, is being replaced by another one.
@@ -283,7 +294,6 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     if (explanation instanceof LockConfigurationError && !isPassing) {
       this.refused(explanation);
     }
-    this.#link?.close('another attempt follows', error);
     this.#cancelNext();
     this.#cancelNext = after(this.#pauses.next(), () => void this.#open());
   }

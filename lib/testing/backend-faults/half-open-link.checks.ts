@@ -100,6 +100,19 @@ export const HALF_OPEN_LINKS = faultChecksOf('a link that is half open', {
     },
   },
 
+  'lets the holder go on that asks to become a reader: it does not wait for the answer': {
+    sessions: 'long',
+    play: async (stage) => {
+      const lease = await stage.hold(stage.one, { mode: 'write' });
+      stage.proxy.blackHole();
+      await stage.within(lease.downgrade(), 'downgrade()');
+      assert.notEqual(lease.state, 'lost', 'downgrade() ends with the session only');
+      stage.proxy.disconnect();
+      stage.proxy.heal();
+      await stage.reaches(lease, 'held');
+    },
+  },
+
   'ends a request that may not wait with an error': {
     sessions: 'short',
     play: async (stage) => {

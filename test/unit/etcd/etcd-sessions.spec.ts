@@ -3,10 +3,37 @@ import type { EtcdClient } from '../../../lib/etcd/client/etcd-client.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSessions } from '../../../lib/etcd/session/etcd-sessions.js';
 import { EtcdReport } from '../../../lib/etcd/session/session-report.js';
+import { leaseRequest } from '../../../lib/etcd/wire/requests.js';
 import { bytesField, intField, messageField } from './support/fields.js';
 
 const header = messageField(1, [intField(3, 5), intField(4, 2)]);
 const answer = (...fields: Buffer[]) => Buffer.concat([header, ...fields]);
+
+const TTL_S = 1;
+
+/** A client of a server that answers what is needed for a session. @param call its own answers, by method */
+function clientOf(
+  call: (method: string, message: Buffer) => Promise<Buffer> | undefined,
+  others: Partial<EtcdClient> = {},
+): EtcdClient {
+  const usual = (method: string) => {
+    if (method.endsWith('Status')) return answer(bytesField(2, '3.5.21'));
+    return method.endsWith('Txn') ? answer(intField(2, true)) : header;
+  };
+  const stream = () => ({ write() {}, cancel() {} });
+  const client = { stream, close() {}, useToken() {}, ...others };
+  return {
+    ...client,
+    call: async (method: string, message: Buffer) => (await call(method, message)) ?? usual(method),
+  } as unknown as EtcdClient;
+}
+
+function sessionsOn(hosts: readonly string[], open: () => EtcdClient): EtcdSessions {
+  const settings = { hosts, user: undefined, sessionTimeoutMs: TTL_S * 1_200, connectTimeoutMs: 1_000 };
+  const sessions = new EtcdSessions(new EtcdKeys('locks'), settings as never, open, new EtcdReport());
+  onTestFinished(() => sessions.close());
+  return sessions;
+}
 
 /** Clients of servers whose first lease ends, and which are silent at the grant that follows on the same connection. */
 function clientsThatFallSilent() {
@@ -14,13 +41,11 @@ function clientsThatFallSilent() {
   const open = () => {
     const rejections: ((error: Error) => void)[] = [];
     seen.clients++;
-    const call = (method: string): Promise<Buffer> => {
-      if (method.endsWith('Status')) return Promise.resolve(answer(bytesField(2, '3.5.21')));
-      if (method.endsWith('Txn')) return Promise.resolve(answer(intField(2, true)));
-      if (!method.endsWith('LeaseGrant')) return Promise.resolve(header);
+    const call = (method: string) => {
+      if (!method.endsWith('LeaseGrant')) return undefined;
       seen.grants++;
-      if (seen.grants === 2) return new Promise((_, reject) => void rejections.push(reject));
-      return Promise.resolve(answer(intField(2, 7 + seen.grants), intField(3, 1)));
+      if (seen.grants === 2) return new Promise<Buffer>((_, reject) => void rejections.push(reject));
+      return Promise.resolve(answer(intField(2, 7 + seen.grants), intField(3, TTL_S)));
     };
     const stream = (method: string, { onMessage }: { onMessage: (bytes: Buffer) => void }) => ({
       // Without a time to live: the lease has ended.
@@ -30,18 +55,41 @@ function clientsThatFallSilent() {
       cancel() {},
     });
     const close = () => setImmediate(() => rejections.forEach((reject) => reject(new Error('closed'))));
-    return { call, stream, close, useToken() {} } as unknown as EtcdClient;
+    return clientOf(call, { stream, close } as never);
+  };
+  return { seen, open };
+}
+
+/** Clients of a server that renews no lease, and that can be down. */
+function clientsThatRenewNothing() {
+  const seen = { isDown: false, grants: 0, revoked: [] as Buffer[] };
+  const open = () => {
+    if (seen.isDown) throw new Error('connection refused');
+    return clientOf((method, message) => {
+      if (method.endsWith('LeaseRevoke')) seen.revoked.push(message);
+      if (!method.endsWith('LeaseGrant')) return undefined;
+      return Promise.resolve(answer(intField(2, 7 + ++seen.grants), intField(3, TTL_S)));
+    });
   };
   return { seen, open };
 }
 
 it('leaves a server that is silent when the next session is to begin', async () => {
   const { seen, open } = clientsThatFallSilent();
-  const settings = { hosts: ['a', 'b'], user: undefined, sessionTimeoutMs: 1_200, connectTimeoutMs: 1_000 };
-  const sessions = new EtcdSessions(new EtcdKeys('locks'), settings as never, open, new EtcdReport());
-  onTestFinished(() => sessions.close());
-  await sessions.session();
+  await sessionsOn(['a', 'b'], open).session();
   await expect.poll(() => seen.grants).toBe(2);
   await expect.poll(() => seen.clients).toBeGreaterThan(1);
   await expect.poll(() => seen.grants).toBeGreaterThan(2);
+});
+
+it('ends on the servers, when one answers again, the lease of a session that was over before', async () => {
+  const { seen, open } = clientsThatRenewNothing();
+  const sessions = sessionsOn(['a'], open);
+  await sessions.session();
+  seen.isDown = true;
+  await expect.poll(() => sessions.state, { timeout: 10_000 }).toBe('lost');
+  expect(seen.revoked).toEqual([]);
+  seen.isDown = false;
+  await expect.poll(() => seen.grants, { timeout: 10_000 }).toBe(2);
+  expect(seen.revoked).toEqual([leaseRequest(8n)]);
 });

@@ -3,7 +3,7 @@ import { NEVER } from '../../../lib/async/abort.js';
 import { now } from '../../../lib/async/clock.js';
 import { deferred } from '../../../lib/async/deferred.js';
 import type { Deferred } from '../../../lib/async/deferred.js';
-import { LinkLostError } from '../../../lib/redis/client/redis-error.js';
+import { LinkLostError, RefusedError } from '../../../lib/redis/client/redis-error.js';
 import type { RedisLink } from '../../../lib/redis/client/redis-link.js';
 import type { ScriptCall } from '../../../lib/redis/client/script.js';
 import { acquireOne } from '../../../lib/redis/locks/acquire.js';
@@ -75,6 +75,19 @@ it('an entry leaves the queue when it was taken away before its request, sent ag
   second.asked[0]!.answer.resolve(['POSITIONS', ['g', 7, 0]]);
   await ended;
   expect(second.asked.map(({ script }) => script)).toEqual(['ACQUIRE', 'LEAVE']);
+});
+
+it('a held entry is looked for until the server tells where it stands', async () => {
+  const { session, contender } = entering();
+  openLink(session);
+  contender.stands(['g', 7]);
+  session.cut();
+  const { asked } = openLink(session);
+  expect(asked.map(({ script }) => script)).toEqual(['LOOK']);
+  asked[0]!.answer.reject(new RefusedError('BUSY', 'BUSY Redis is busy running a script'));
+  await vi.waitFor(() => expect(asked).toHaveLength(2));
+  asked[1]!.answer.resolve(['POSITIONS', ['0']]);
+  await vi.waitFor(() => expect(contender.granted?.lease.state).toBe('lost'));
 });
 
 it('an entry is not looked for before its request is answered, even if a link is lost', async () => {

@@ -113,5 +113,6 @@ it.each(['Redis', 'etcd'] as const)('is noticed by leases on %s with the next at
   // The timer of the lease is not due for half a minute.
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 10);
   expect(lease.state).toBe('lost');
+  expect(sessions.state).toBe('lost');
   await sessions.close();
 });
