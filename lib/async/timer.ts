@@ -15,8 +15,8 @@ export function after(ms: number, action: () => void, unref?: 'unref'): Dispose 
 }
 
 /**
- * Calls `action` in two turns of the event loop, unless disposed before. By then, what lay in the sockets has been read:
- * after a stall of this process, timers come before it.
+ * Calls `action` in two turns of the event loop, unless disposed before. After a stall, Node runs timers before it
+ * reads sockets. Two turns later, everything that had arrived is read.
  */
 export function afterReading(action: () => void): Dispose {
   let turn = setImmediate(() => (turn = setImmediate(action)));

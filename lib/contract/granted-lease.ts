@@ -66,7 +66,10 @@ export class GrantedLease implements Lease, LeaseFollower {
   readonly acquiredAt = new Date();
   /** The holder's label, for messages. */
   label: string | undefined = undefined;
-  /** The follower that publishes events, and hears of everything first. In no set: that would cost more than the events. */
+  /**
+   * The follower that publishes events. It hears of everything first. Not in `#followers`: creating the Set would cost
+   * more than publishing.
+   */
   observer: LeaseFollower | undefined = undefined;
   readonly #grant: Omit<Grant, keyof OwnPart>;
   readonly #own: OwnPart;

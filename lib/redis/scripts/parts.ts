@@ -33,9 +33,10 @@ end
 
 /**
  * The check that scripts begin with, except for JOIN, RENEW and the short way of LEAVE. ARGV[1] is the identity of the
- * server that the caller knows, its replication id and a time: it has another one after a restart, a promotion or the
- * loss of its data. ARGV[2] and ARGV[3] are the caller's session and the number of its connection: a request that an
- * earlier connection left behind must not run any more. `settling` is the time until free keys may be granted.
+ * server that the caller knows. It is a replication id and a time. A server has another one after a restart, a
+ * promotion or the loss of its data. ARGV[2] and ARGV[3] are the caller's session and the number of its connection: a
+ * request that an earlier connection left behind must not run any more. `settling` is the time until free keys may be
+ * granted.
  */
 export const HEAD = `${CLOCK}
 local known = redis.call('HMGET', SERVER, 'identity', 'until', ARGV[2])

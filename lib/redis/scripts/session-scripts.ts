@@ -54,8 +54,10 @@ return {'JOINED', identity, math.max(0, calm - now), digits(now)}
 
 /**
  * Prolongs the session if it is not over, and sends it a message that proves its subscription. ARGV: identity, session
- * id, number of the connection, session timeout. Costs 7 us. Returns `{'ALIVE', subscribers, now}`. The removal comes
- * first: once a script has written, a server that has no memory left does not refuse its other writes.
+ * id, number of the connection, session timeout. Costs 7 us. Returns `{'ALIVE', subscribers, now}`.
+ *
+ * `forgetEnded` runs before ZADD on purpose. A server without memory refuses the first write of a script only if it
+ * needs memory. ZREMRANGEBYSCORE needs none, and after it all writes are allowed.
  */
 export const RENEW = new Script(
   'RENEW',

@@ -25,7 +25,14 @@ interface Entered {
   readonly contender: LeaseNodes;
 }
 
-/** The condition under which a recipe's contender may hold. One is made for each acquisition. */
+/**
+ * The condition under which a recipe's contender may hold. One is made for each acquisition. Its duties:
+ * - It throws a `CounterEndingError` when the contender's number `isNearTheEnd`. Such a contender never holds.
+ * - It notices that the contender's own znode is deleted, which an event of another znode does not show. So it calls
+ *   `watchOwnNode` before it waits, and `isNow` requires `isSet`. A turn that lists the children after each event looks
+ *   for its own among them instead.
+ * - `end` leaves its watches on other znodes. A second call has no effect.
+ */
 export interface Turn<E extends Entered = Entry> {
   /** Whether the contender may hold, as far as is known. */
   isNow(entry: E): boolean;
@@ -257,9 +264,9 @@ export class QueueTurn implements Turn, DeletionListener {
   }
 
   /**
-   * The predecessor's deletion event says nothing about our own znode, so our own is watched too. On one connection the
-   * event of our own comes first. A predecessor of this session is passed once its deletion is sent, without an event.
-   * Then this order does not hold, see docs/guarantees.md.
+   * The predecessor's deletion does not show that our znode still exists, so it is watched as well. On one connection,
+   * the event of our own deletion comes first. Exception: a predecessor of this session is passed once its deletion is
+   * sent, without an event. Then this order does not hold, see docs/guarantees.md.
    */
   isNow(place: QueuedContender): boolean {
     return isFirst(place) && (this.#own?.isSet ?? true);

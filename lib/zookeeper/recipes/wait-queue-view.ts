@@ -160,8 +160,8 @@ export class WaitQueueView {
   }
 
   /**
-   * Notifies `listener` when `one` is deleted, when that is no longer known, or of the error that prevents knowing it;
-   * unless it leaves its place before.
+   * Calls `listener.deleted` once: when the contender is deleted, when the watch is lost, or with the error that
+   * prevents the watch. Leaving the place cancels it.
    */
   attend(one: ContenderName, listener: DeletionListener): Place<DeletionListener> {
     const known = this.#deletionWatches.get(one.name);

@@ -51,12 +51,11 @@ export async function lookAt(requests: Pick<Requests, 'read'>, path: string): Pr
 }
 
 /**
- * Several records as they were at one moment. Each is read twice, in one round trip: all for the first time before any
- * for the second. When none of them has changed between its two reads, all were as they are in between. (A record that
- * did not exist both times counts as not existing in between.)
+ * Several records as they were at one moment. Each is read twice, in one round trip. All are read once before any is
+ * read again. When none has changed between its two reads, all were like that at one moment in between. A record that
+ * did not exist either time counts as not existing in between.
  * Source: the double collect of atomic snapshots.
  */
-
 export async function lookAtOnce(
   session: Pick<Session, 'requests' | 'persistently'>,
   paths: readonly string[],
