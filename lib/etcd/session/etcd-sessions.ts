@@ -118,7 +118,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   async #open(): Promise<void> {
     const { hosts, user, connectTimeoutMs } = this.#settings;
     const host = hosts[this.#turn++ % hosts.length] ?? '';
-    this.#link = undefined;
+    let opened: EtcdLink | undefined;
     try {
       const isAtStake = this.#session !== undefined && this.#session.deadline > now();
       const limitMs = Math.min(connectTimeoutMs, isAtStake ? this.answerMs : Math.max(this.answerMs, OPEN_MS));
@@ -126,20 +126,20 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
         user,
         onClosed: (error) => this.#closed(link, error),
       });
-      this.#link = link;
+      this.#link = opened = link;
       if (this.isClosed) return link.close('closed');
       const status = await link.open(limitMs);
       checkVersion(status);
       await answering(link, limitMs * 2, this.#begin(link, host));
       this.report.warn(await warningsOf(link, status, this.keys.session('')));
     } catch (error) {
-      this.#failed(error);
+      this.#failed(opened, error);
     }
   }
 
   async #begin(link: EtcdLink, host: string): Promise<void> {
     this.#endOverdue();
-    for (const lease of this.#leftBehind.splice(0)) this.#revoke(lease);
+    this.#revokeLeftBehind(link);
     if (this.#session) await this.#resume(this.#session, link, host);
     else await this.#join(link, host);
   }
@@ -158,6 +158,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     if (this.#session !== session) return;
     this.#cut();
     this.#ended(session, 'its lease has ended');
+    this.#revokeLeftBehind(link);
     await this.#join(link, host);
   }
 
@@ -188,7 +189,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.#heartbeat?.stop();
     this.#heartbeat = new Heartbeat(session, { link, proof, everyMs: this.answerMs }, () => {
       const following = this.#follow(session, link, host);
-      answering(link, OPEN_MS * 2, following).catch((error: unknown) => this.#failed(error));
+      answering(link, OPEN_MS * 2, following).catch((error: unknown) => this.#failed(link, error));
     });
     return this.#heartbeat;
   }
@@ -219,15 +220,16 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.lostSession();
     session.end(why);
     this.report.ended(session.id, why);
-    this.#revoke(session.lease);
+    this.#leftBehind.push(session.lease);
   }
 
-  /** Ends a lease on the servers: the entries of a session that is over would be in the way of others. */
-  #revoke(lease: bigint): void {
-    if (!this.#link) return void this.#leftBehind.push(lease);
-    this.#link.revoke(lease).catch((error: unknown) => {
-      if (error instanceof LinkLostError) this.#leftBehind.push(lease);
-    });
+  /** Ends the leases of former sessions: their entries would be in the way of others. */
+  #revokeLeftBehind(link: EtcdLink): void {
+    for (const lease of this.#leftBehind.splice(0)) {
+      link.revoke(lease).catch((error: unknown) => {
+        if (error instanceof LinkLostError) this.#leftBehind.push(lease);
+      });
+    }
   }
 
   #closed(link: EtcdLink, error: Error): void {
@@ -244,9 +246,9 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.disconnected();
   }
 
-  /** An attempt has failed. A link that it has opened is closed, which leads to the next one. */
-  #failed(error: unknown): void {
-    if (this.#link) this.#link.close('another attempt follows', error);
+  /** An attempt has failed. The end of its link, if it has opened one, leads to the next attempt. */
+  #failed(link: EtcdLink | undefined, error: unknown): void {
+    if (link) link.close('another attempt follows', error);
     else this.#tryAgain(error);
   }
 
@@ -254,6 +256,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   #tryAgain(error: unknown): void {
     if (this.isClosed) return;
     // After a suspension of the machine, the timers of the leases are late by that time.
+    this.#session?.leases.check();
     this.#endOverdue();
     this.#lastError = (error as { cause?: unknown }).cause ?? error;
     const explanation = explained(this.#lastError);

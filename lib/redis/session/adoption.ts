@@ -5,8 +5,8 @@ const MOST_AT_ONCE = 50;
 
 /**
  * Writes down on a new server what this process holds by its session on the former one. A hold keeps its former
- * deadline until the server has answered, and is lost when the server refuses it. Never rejects: holds without an answer
- * are lost at that deadline, or adopted by the session after this one.
+ * deadline until the server has answered, and is lost when the server does not know it. Never rejects: a server that
+ * refuses is asked again. Holds without an answer are lost at that deadline, or adopted by the session after this one.
  */
 export async function adopt(former: RedisSession, session: RedisSession): Promise<void> {
   const moves = former.movesTo(session);
@@ -20,11 +20,9 @@ export async function adopt(former: RedisSession, session: RedisSession): Promis
 async function adoptBatch(moves: readonly Move[], session: RedisSession): Promise<void> {
   const keys = moves.flatMap(({ queue }) => queue);
   const values = moves.flatMap(({ token, former, entry }) => [token, former, entry]);
-  try {
-    const [, ...answers] = await session.run(ADOPT, keys, values);
-    moves.forEach((move, place) => move.done(answers[place] === 1));
-  } catch (error) {
-    moves.forEach((move) => move.failed());
-    throw error;
-  }
+  let answers: readonly unknown[] | undefined;
+  await session.persistently(async () => {
+    [, ...answers] = await session.run(ADOPT, keys, values);
+  });
+  if (answers) for (const [place, move] of moves.entries()) move.done(answers[place] === 1);
 }

@@ -7,7 +7,6 @@ import { fencingTokenOf } from '../../contract/granted-lease.js';
 import { GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant, LeaseFollower } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
-import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import type { Script } from '../client/script.js';
 import { DOWNGRADE, LOOK } from '../scripts/lock-scripts.js';
 import { entryText } from './entry.js';
@@ -32,15 +31,6 @@ interface HoldOptions {
   readonly report?: RedisReport | undefined;
 }
 
-/** A move to the session of another server. */
-interface Moving {
-  readonly session: RedisSession;
-  readonly entry: Entry;
-  readonly place: QueuePlace;
-  /** Whether a request for it has no answer so far. */
-  isAsked: boolean;
-}
-
 const NOT_YET: OwnEntry = { told() {}, mayHaveMissed() {} };
 
 /** A held entry: the grant behind a lease. */
@@ -59,8 +49,8 @@ export class RedisHold implements Grant, OwnEntry {
   /** Whether a downgrade was asked for and is not known to be done: the entry is the writer's, or already the reader's. */
   #mayBeReader = false;
   #carried: Place<GrantedLease>;
-  /** The move to the session of another server that has begun. */
-  #moving: Moving | undefined;
+  /** The session of another server that has been asked to adopt this, and has not answered. */
+  #movingTo: RedisSession | undefined;
 
   constructor(session: RedisSession, entry: Entry, { token, isWanted }: Granted, options: HoldOptions) {
     this.key = options.name;
@@ -109,8 +99,7 @@ export class RedisHold implements Grant, OwnEntry {
     const isDone = await this.#session.run(DOWNGRADE, queue, [entry, read]).then(
       () => true,
       (error: Error) => {
-        // The end of the session is logged, with its leases.
-        if (!(error instanceof SessionEndedError)) this.#options.report?.staysWriter(this.key, error.message);
+        if (this.lease.isHeld()) this.#options.report?.staysWriter(this.key, error.message);
         return false;
       },
     );
@@ -165,45 +154,25 @@ export class RedisHold implements Grant, OwnEntry {
   }
 
   moveTo(session: RedisSession): Move | undefined {
-    if (!this.isCurrent()) return undefined;
     // A session repeats its requests by itself. A second entry would make the server forget the first one.
-    if (this.#moving?.session === session && this.#moving.isAsked) return undefined;
-    const moving = this.#movingTo(session);
-    const { entry, place } = moving;
+    if (!this.isCurrent() || this.#movingTo === session) return undefined;
+    this.#movingTo = session;
     const former = { session: this.#session, number: this.#entry.number };
-    const isReleased = () => !former.session.owns(former.number, this);
-    const leave = () => {
-      session.forget(entry.number);
-      void session.leave([place]);
-    };
-    moving.isAsked = true;
-    return {
-      ...place,
-      former: this.#place.entry,
-      token: this.#token,
-      done: (isAdopted) => {
-        this.#moving = undefined;
-        if (isAdopted && !isReleased() && this.isCurrent()) return this.#move(session, entry, place);
-        // The lease was released or lost meanwhile, so the entry that was written down must go.
-        if (isAdopted) return leave();
-        session.forget(entry.number);
-        if (!isReleased()) this.#lose('the server that took over did not know it in time');
-      },
-      failed: () => {
-        moving.isAsked = false;
-        if (isReleased()) leave();
-      },
-    };
-  }
-
-  /** The move to this session: the same one each time, because the server may know its entry already. */
-  #movingTo(session: RedisSession): Moving {
-    if (this.#moving?.session === session) return this.#moving;
     // Other readers may have been admitted already.
     const present = this.#mayBeReader ? readerOf(this.#entry) : this.#entry;
-    const entry: Entry = { ...present, session: session.id, number: session.enter(NOT_YET) };
-    const place = { queue: this.#place.queue, entry: entryText(entry) };
-    return (this.#moving = { session, entry, place, isAsked: false });
+    const moved: Entry = { ...present, session: session.id, number: session.enter(NOT_YET) };
+    const place = { queue: this.#place.queue, entry: entryText(moved) };
+    const isPassed = () => !former.session.owns(former.number, this) || !this.isCurrent();
+    const done = (isAdopted: boolean) => {
+      this.#movingTo = undefined;
+      if (isAdopted && !isPassed()) return this.#move(session, moved, place);
+      session.forget(moved.number);
+      // The lease was released or lost meanwhile, so the entry that was written down must go.
+      if (isAdopted) void session.leave([place]);
+      else if (former.session.owns(former.number, this))
+        this.#lose('the server that took over did not know it in time');
+    };
+    return { ...place, former: this.#place.entry, token: this.#token, done };
   }
 
   #move(session: RedisSession, entry: Entry, place: QueuePlace): void {

@@ -32,8 +32,6 @@ export interface Move extends QueuePlace {
   readonly former: string;
   /** @param isAdopted whether the server has written the entry down */
   done(isAdopted: boolean): void;
-  /** Called instead of `done` when there is no answer. The server may have written the entry down. */
-  failed(): void;
 }
 
 /** A place in a wait queue, as scripts take it. */

@@ -147,17 +147,17 @@ export class RedisSessions extends BackendSessions<RedisSession> {
 
   /** Opens a link and brings a session onto it. Never rejects: the next attempt follows after a pause. */
   async #open(): Promise<void> {
-    this.#link = undefined;
+    let opened: RedisLink | undefined;
     try {
       const limitMs = Math.min(this.#settings.connectTimeoutMs, Math.max(this.answerMs, 100));
       const clients = await this.#openClients(limitMs);
-      const link = new RedisLink(clients, (error) => this.#closed(link, error));
-      this.#link = link;
+      const link: RedisLink = new RedisLink(clients, (error) => this.#closed(link, error));
+      this.#link = opened = link;
       if (this.isClosed) return link.close('closed');
       await link.open(limitMs);
       await this.#answering(link, this.#begin(link));
     } catch (error) {
-      this.#failed(error);
+      this.#failed(opened, error);
     }
   }
 
@@ -221,7 +221,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     const { sessionTimeoutMs } = this.#settings;
     this.#renewal?.stop();
     this.#renewal = new Renewal(session, link, { sessionTimeoutMs, everyMs: this.answerMs }, (why) => {
-      this.#answering(link, this.#follow(session, link, why)).catch((error: unknown) => this.#failed(error));
+      this.#answering(link, this.#follow(session, link, why)).catch((error: unknown) => this.#failed(link, error));
     });
     return this.#renewal;
   }
@@ -275,9 +275,9 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.disconnected();
   }
 
-  /** An attempt has failed. A link that it has opened is closed, which leads to the next one. */
-  #failed(error: unknown): void {
-    if (this.#link) this.#link.close('another attempt follows', error);
+  /** An attempt has failed. The end of its link, if it has opened one, leads to the next attempt. */
+  #failed(link: RedisLink | undefined, error: unknown): void {
+    if (link) link.close('another attempt follows', error);
     else this.#tryAgain(error);
   }
 
@@ -285,6 +285,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   #tryAgain(error: unknown): void {
     if (this.isClosed) return;
     // After a suspension of the machine, the timers of the leases are late by that time.
+    this.#session?.leases.check();
     this.#former.forEach(({ leases }) => leases.check());
     this.#endOverdue();
     this.#lastError = refusalOf((error as { cause?: unknown }).cause ?? error);
