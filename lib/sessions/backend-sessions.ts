@@ -56,16 +56,17 @@ export abstract class BackendSessions<S> {
   /**
    * Returns the connected session, or waits for the next one.
    * @param key what the session is for, for the error
+   * @param isNext whether the caller had a session that is over: it then waits until its signal aborts
    * @throws LockUnavailableError after `connectTimeoutMs` without a server; LockConfigurationError; `signal.reason`
    */
-  async session(signal: AbortSignal = NEVER, key?: string): Promise<S> {
+  async session(signal: AbortSignal = NEVER, key?: string, isNext = false): Promise<S> {
     if (this.#isClosed) throw new LockShutdownError(key);
     this.start();
     if (this.#serving) return this.#serving;
     const caller = deferred<S>();
     const place = this.#waiting.join(caller);
     try {
-      return await this.inTime((limit) => orAbort(caller.promise, limit), signal, key);
+      return await this.inTime((limit) => orAbort(caller.promise, limit), signal, key, isNext ? Infinity : 0);
     } catch (error) {
       // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
       throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
@@ -178,8 +179,8 @@ export async function askInSession<S, T>(
     return sessions.inTime(inLimit, signal, name, call.workMs);
   }
   let pauses: Backoff | undefined;
-  for (;;) {
-    const session = sessions.connected ?? (await sessions.session(signal, name));
+  for (let isNext = false; ; isNext = true) {
+    const session = sessions.connected ?? (await sessions.session(signal, name, isNext));
     signal.throwIfAborted();
     try {
       return await ask(session, signal);

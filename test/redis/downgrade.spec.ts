@@ -95,7 +95,7 @@ describe('a writer of Redis that becomes a reader', () => {
     proxy.heal();
     await downgraded;
     await expect.poll(() => looked).toContain('LOOK');
-    expect([lease.state, lease.mode]).toEqual(['held', 'read']);
+    await expect.poll(() => [lease.state, lease.mode]).toEqual(['held', 'read']);
     await lease.release();
     expect(await modes('k')).toEqual([]);
   });

@@ -1,6 +1,7 @@
 import { listenTo, NEVER } from '../../async/abort.js';
 import type { AbortListener } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
+import type { Place } from '../../async/collections.js';
 import { orTimeout } from '../../async/timer.js';
 import { closeClient } from './redis-client.js';
 import type { RedisClient } from './redis-client.js';
@@ -25,7 +26,7 @@ export interface LinkClients {
 /** A request without an answer. It rejects at once when its caller gives up, or when the link is closed. */
 class Unanswered implements AbortListener {
   readonly #reject: (error: unknown) => void;
-  readonly #listening: { leave(): boolean } | undefined;
+  readonly #listening: Place<unknown> | undefined;
 
   constructor(signal: AbortSignal, reject: (error: unknown) => void) {
     this.#reject = reject;
@@ -36,12 +37,12 @@ class Unanswered implements AbortListener {
     this.#reject(reason);
   }
 
-  answered(): void {
+  stopListening(): void {
     this.#listening?.leave();
   }
 
   lost(error: LinkLostError): void {
-    this.answered();
+    this.stopListening();
     this.#reject(error);
   }
 }
@@ -147,12 +148,12 @@ export class RedisLink {
       asked.then(
         (reply) => {
           place.leave();
-          request.answered();
+          request.stopListening();
           resolve(reply);
         },
         (error: unknown) => {
           place.leave();
-          request.answered();
+          request.stopListening();
           const isUnknown = error instanceof Error && error.message.startsWith('NOSCRIPT');
           if (isUnknown && ifUnknown) ifUnknown().then(resolve, reject);
           else reject(this.#errorOf(error));

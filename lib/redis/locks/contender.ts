@@ -138,8 +138,8 @@ export class Contender implements OwnEntry, Alarm, AbortListener {
     const { queue, entry } = this.place;
     this.#session.run(LOOK, queue, [entry]).then(
       ([, position]) => this.stands(position as Position),
-      // `sessionEnded` follows when the session is over. A server that refuses is asked again.
-      () => !this.#isOver && !this.#session.isOver && this.#lookIn(-1),
+      // `sessionEnded` came before this when the session is over. A server that refuses is asked again.
+      () => !this.#isOver && this.#lookIn(-1),
     );
   }
 

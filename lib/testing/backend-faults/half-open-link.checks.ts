@@ -109,7 +109,7 @@ export const HALF_OPEN_LINKS = faultChecksOf('a link that is half open', {
       assert.notEqual(lease.state, 'lost', 'downgrade() ends with the session only');
       stage.proxy.disconnect();
       stage.proxy.heal();
-      await stage.reaches(lease, 'held');
+      await stage.until(() => lease.state === 'held' && lease.mode === 'read', 'a lease that is a reader’s');
     },
   },
 

@@ -65,11 +65,14 @@ function clientsThatRenewNothing() {
   const seen = { isDown: false, grants: 0, revoked: [] as Buffer[] };
   const open = () => {
     if (seen.isDown) throw new Error('connection refused');
-    return clientOf((method, message) => {
+    let isClosed = false;
+    const call = (method: string, message: Buffer) => {
+      if (isClosed) throw new Error('closed');
       if (method.endsWith('LeaseRevoke')) seen.revoked.push(message);
       if (!method.endsWith('LeaseGrant')) return undefined;
       return Promise.resolve(answer(intField(2, 7 + ++seen.grants), intField(3, TTL_S)));
-    });
+    };
+    return clientOf(call, { close: () => void (isClosed = true) });
   };
   return { seen, open };
 }

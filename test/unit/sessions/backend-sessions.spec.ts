@@ -1,7 +1,8 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { BackendSessions } from '../../../lib/sessions/backend-sessions.js';
+import { LockConfigurationError } from '../../../lib/contract/errors.js';
+import { askInSession, BackendSessions, SessionEndedError } from '../../../lib/sessions/backend-sessions.js';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc') as () => void;
@@ -20,6 +21,14 @@ class TestSessions extends BackendSessions<string> {
 
   goDown(): void {
     this.disconnected();
+  }
+
+  refuse(error: LockConfigurationError): void {
+    this.refused(error);
+  }
+
+  close(): void {
+    this.closed();
   }
 
   protected override start(): void {}
@@ -65,4 +74,49 @@ it('a caller that no server has answered in time is forgotten before one does', 
   collectGarbage();
   expect(error).toBeInstanceOf(WeakRef);
   expect(error?.deref()).toBeUndefined();
+});
+
+const FAILURES = {
+  canBeginAgain: (error: unknown) => error instanceof SessionEndedError,
+  explained: (error: unknown) => error,
+};
+
+it('a request that waits begins again on the next session, however long no server answers', async () => {
+  const asked: string[] = [];
+  const ask = async (session: string) => {
+    asked.push(session);
+    if (session === 'second') return session;
+    sessions.goDown();
+    throw new SessionEndedError('no server answered');
+  };
+  sessions.serve('first');
+  const waiting = askInSession(sessions, { key: 'k', wait: true }, ask, FAILURES);
+  await vi.advanceTimersByTimeAsync(60_000);
+  sessions.serve('second');
+  expect(await waiting).toBe('second');
+  expect(asked).toEqual(['first', 'second']);
+});
+
+it('a request that does not wait ends in time when its session is over', async () => {
+  const ask = async () => {
+    sessions.goDown();
+    throw new SessionEndedError('no server answered');
+  };
+  sessions.serve('first');
+  const asked = askInSession(sessions, { key: 'k', wait: false }, ask, FAILURES);
+  const refused = expect(asked).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  await vi.advanceTimersByTimeAsync(1_000);
+  await refused;
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+it.each([
+  ['settings are refused', () => sessions.refuse(new LockConfigurationError('wrong')), 'LOCK_CONFIGURATION'],
+  ['the connection is closed', () => sessions.close(), 'LOCK_SHUTDOWN'],
+])('all that wait are told at once when %s', async (_, tell, code) => {
+  const waiting = Promise.allSettled([sessions.session(), sessions.session()]);
+  tell();
+  const told = { status: 'rejected', reason: expect.objectContaining({ code }) };
+  expect(await waiting).toEqual([told, told]);
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -100,19 +100,37 @@ const backends = {
     new EtcdSessions(new EtcdKeys('b'), { ...connecting, hosts: ['a'] } as never, clientOnce(), new EtcdReport()),
 };
 
-it.each(['Redis', 'etcd'] as const)('is noticed by leases on %s with the next attempt to connect', async (backend) => {
+/** A session with a lease whose link is lost, while no server answers. */
+async function cutOff(backend: keyof typeof backends) {
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const sessions = backends[backend]();
-  const session: { readonly leases: SessionLeases } = await sessions.session();
+  const session: { readonly leases: SessionLeases; readonly deadline: number } = await sessions.session();
   const lease = granted();
   session.leases.add(lease);
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 2);
   expect(lease.state).toBe('suspended');
+  return { sessions, session, lease };
+}
+
+it.each(['Redis', 'etcd'] as const)('is noticed by leases on %s with the next attempt to connect', async (backend) => {
+  const { sessions, lease } = await cutOff(backend);
   time += 2 * TIMEOUT_MS;
   // The timer of the lease is not due for half a minute.
   await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 10);
   expect(lease.state).toBe('lost');
   expect(sessions.state).toBe('lost');
+  await sessions.close();
+});
+
+it.each(['Redis', 'etcd'] as const)('moves the timer of leases on %s with the next attempt', async (backend) => {
+  const { sessions, session, lease } = await cutOff(backend);
+  const leftMs = 100;
+  time = session.deadline - leftMs;
+  await vi.advanceTimersByTimeAsync(TIMEOUT_MS / 10);
+  expect(lease.state).toBe('suspended');
+  time = session.deadline;
+  await vi.advanceTimersByTimeAsync(leftMs);
+  expect(lease.state).toBe('lost');
   await sessions.close();
 });
