@@ -2,6 +2,7 @@
  * The calls of a user's store under leases that are held. An order is taken, or the units of undecided orders are put
  * back.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { check } from '../contract/check.js';
 import { LockLostError, LockUnavailableError } from '../contract/errors.js';
 import type { SegmentLease } from '../contract/segment.options.js';
@@ -11,6 +12,9 @@ import type { DryHints } from './dry-hints.js';
 import type { OpenOrder, OpenOrders } from './open-orders.js';
 import type { SegmentStore, Order } from './stock-keeper.js';
 import type { StockPart } from './stock-plan.js';
+
+/** Runs code outside the async context of every caller, with the leases and the transactions in it. */
+export const outsideOfAll = AsyncLocalStorage.snapshot();
 
 /** The dependencies of the calls of a user's store. */
 export interface StoreTools {
@@ -67,7 +71,8 @@ export async function takeOrder(
 
 /**
  * Puts back the units of orders that no process works on any more. For a caller that holds every segment, these are all
- * open orders.
+ * open orders. The store must not join a transaction of the caller: when that is rolled back, the record that tells of
+ * the units is gone.
  * @returns the number of units
  * @throws the first error of the store, after all orders have been tried
  */
@@ -76,6 +81,10 @@ export async function recoverOrders(
   leases: readonly SegmentLease[],
   dry: DryHints,
 ): Promise<number> {
+  return outsideOfAll(() => recoverAll(tools, leases, dry));
+}
+
+async function recoverAll(tools: StoreTools, leases: readonly SegmentLease[], dry: DryHints): Promise<number> {
   const failures: unknown[] = [];
   let units = 0;
   for (const open of await tools.open.all()) {

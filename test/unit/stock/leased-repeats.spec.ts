@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { hash } from '../../../lib/composite/segment-route.js';
@@ -53,5 +54,40 @@ describe('an order that is repeated after its first process was given up', () =>
     expect(await late).toEqual(sale);
     expect(await survivor.refund('x')).toBe(true);
     expect(ledger.units).toBe(8);
+  });
+});
+
+describe('units of an order that was left', () => {
+  const transaction = new AsyncLocalStorage<string>();
+
+  /** A stock with an order that was left, and the context in which its units are put back. */
+  async function leftOrder() {
+    const { stock, ledger, die, expire, survivor } = openDoomedStock([4]);
+    ledger.after = () => die();
+    void stock.deduct(3, { orderId: 'left' });
+    await expire();
+    const seen: unknown[] = [];
+    ledger.after = async (call) => {
+      if (call === 'putBack') seen.push(transaction.getStore());
+    };
+    return { survivor, seen };
+  }
+
+  it('are put back outside the transaction of the order that needs them', async () => {
+    const { survivor, seen } = await leftOrder();
+    expect((await transaction.run('a transaction', () => survivor.deduct(4)))?.units).toBe(4);
+    expect(seen).toEqual([undefined]);
+  });
+
+  it('are put back outside the transaction of the caller of recover()', async () => {
+    const { survivor, seen } = await leftOrder();
+    expect(await transaction.run('a transaction', () => survivor.recover())).toBe(3);
+    expect(seen).toEqual([undefined]);
+  });
+
+  it('are put back outside the transaction of the caller of refund()', async () => {
+    const { survivor, seen } = await leftOrder();
+    expect(await transaction.run('a transaction', () => survivor.refund('left'))).toBe(false);
+    expect(seen).toEqual([undefined]);
   });
 });
