@@ -99,17 +99,19 @@ export class LeasedStock implements StockKeeper {
     return lock.using(take, { only, signal: order.signal, waitMs: Infinity, onLost: 'ignore' });
   }
 
-  /** @returns `true` when all units have been put back */
-  async #putBack(open: OpenOrder, signal: AbortSignal): Promise<true> {
+  /** @returns whether this call put any units back. Then, and otherwise, all of them are back */
+  async #putBack(open: OpenOrder, signal: AbortSignal): Promise<boolean> {
+    let units = 0;
     for (const segment of open.segments) {
-      await this.#under(segment, signal, (lease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry));
+      const putBack = (lease: SegmentLease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry);
+      units += await this.#under(segment, signal, putBack);
     }
     await this.#tools.open.drop(open);
-    return true;
+    return units > 0;
   }
 
-  async #under(segment: number, signal: AbortSignal, work: (lease: SegmentLease) => Promise<unknown>): Promise<void> {
-    await this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity, onLost: 'throw' });
+  async #under<T>(segment: number, signal: AbortSignal, work: (lease: SegmentLease) => Promise<T>): Promise<T> {
+    return this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity, onLost: 'throw' });
   }
 }
 

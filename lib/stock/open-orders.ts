@@ -62,12 +62,13 @@ export class OpenOrders {
   }
 
   /**
-   * Decides that the units of a sold order are to be put back, and that an order that was not sold never will be.
+   * Decides that the units of a sold order are to be put back, and that an order that was not sold never will be. An
+   * order that was decided before is returned until all of its units are back.
    * @returns `'open'` when neither is decided yet; `undefined` when there is nothing to put back
    */
   async reopen(orderId: string): Promise<OpenOrder | 'open' | undefined> {
     const sale = await this.find(orderId);
-    if (sale?.state === 'refunded') return undefined;
+    if (sale?.state === 'refunded') return this.#read(orderId);
     const parts = sale?.parts ?? [];
     const segments = parts.map(({ segment }) => segment);
     const record: OpenRecord = { units: unitsOf(parts), segments, attempt: randomUUID() };

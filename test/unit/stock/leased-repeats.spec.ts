@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { hash } from '../../../lib/composite/segment-route.js';
+import { LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { RecordChange } from '../../../lib/contract/record-store.js';
-import { openDoomedStock } from './leased-shops.js';
+import { eventually } from '../../support/eventually.js';
+import { openDoomedStock, openLeasedStock } from './leased-shops.js';
 
 describe('an order that is repeated after its first process was given up', () => {
   /**
@@ -89,5 +91,37 @@ describe('units of an order that was left', () => {
     const { survivor, seen } = await leftOrder();
     expect(await transaction.run('a transaction', () => survivor.refund('left'))).toBe(false);
     expect(seen).toEqual([undefined]);
+  });
+});
+
+describe('a refund that is repeated', () => {
+  it('after it timed out puts the units back', async () => {
+    const { stock, shops, ledger } = openLeasedStock([5], {}, 2);
+    await stock.deduct(2, { orderId: 'x' });
+    const lease = await shops[1]!.segmented('sku', { segments: 1 }).acquire();
+    await expect(stock.refund('x', { waitMs: 50 })).rejects.toThrow(LockTimeoutError);
+    await lease.release();
+    expect(await stock.refund('x')).toBe(true);
+    expect([ledger.units, ledger.unitsTaken]).toEqual([5, 0]);
+    expect(await stock.leftovers()).toEqual([]);
+    expect(await stock.refund('x')).toBe(false);
+  });
+
+  it('while the first one is at work ends when the units are back, and puts none back', async () => {
+    const { stocks, ledger, backend } = openLeasedStock([5], {}, 2);
+    const [first, second] = stocks as [(typeof stocks)[0], (typeof stocks)[0]];
+    await first.deduct(2, { orderId: 'x' });
+    const [isPuttingBack, mayGoOn] = [deferred(), deferred()];
+    ledger.before = async () => {
+      isPuttingBack.resolve();
+      await mayGoOn.promise;
+    };
+    const refund = first.refund('x');
+    await isPuttingBack.promise;
+    const repeated = second.refund('x').then((isRefunded) => [isRefunded, ledger.units]);
+    await eventually(() => backend.contenders('sku/#0000').length === 2, 'the second one waits');
+    mayGoOn.resolve();
+    expect(await refund).toBe(true);
+    expect(await repeated).toEqual([false, 5]);
   });
 });
