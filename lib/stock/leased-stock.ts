@@ -9,7 +9,7 @@ import { DryHints } from './dry-hints.js';
 import type { OpenOrder } from './open-orders.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
 import { probingOrder, splitStock } from './stock-plan.js';
-import { placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
+import { mustHave, placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
 import type { Attempt, StoreTools } from './take-order.js';
 import { WholeRounds } from './whole-rounds.js';
 
@@ -39,9 +39,12 @@ export class LeasedStock implements StockKeeper {
 
   async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
     for (;;) {
-      const open = await this.#tools.open.reopen(orderId);
+      const count = await this.#traffic.lock.count();
+      const open = await this.#tools.open.reopen(orderId, (segments) => {
+        mustHave(this.#tools.key, { orderId, segments }, (segment) => segment < count);
+      });
       if (!open) return false;
-      if (open !== 'open') return this.#putBack(open, signal);
+      if (open !== 'open') return this.#putBack(open, count, signal);
       // The order is at work, or was left by a killed process. A holder of all segments can tell which.
       await this.recover(signal);
     }
@@ -100,12 +103,13 @@ export class LeasedStock implements StockKeeper {
   }
 
   /** @returns whether this call put any units back. Then, and otherwise, all of them are back */
-  async #putBack(open: OpenOrder, signal: AbortSignal): Promise<boolean> {
+  async #putBack(open: OpenOrder, count: number, signal: AbortSignal): Promise<boolean> {
     let units = 0;
-    for (const segment of open.segments) {
+    for (const segment of open.segments.filter((one) => one < count)) {
       const putBack = (lease: SegmentLease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry);
       units += await this.#under(segment, signal, putBack);
     }
+    mustHave(this.#tools.key, open, (segment) => segment < count);
     await this.#tools.open.drop(open);
     return units > 0;
   }

@@ -64,13 +64,15 @@ export class OpenOrders {
   /**
    * Decides that the units of a sold order are to be put back, and that an order that was not sold never will be. An
    * order that was decided before is returned until all of its units are back.
+   * @param check throws when units cannot be put back into these segments; then nothing is decided
    * @returns `'open'` when neither is decided yet; `undefined` when there is nothing to put back
    */
-  async reopen(orderId: string): Promise<OpenOrder | 'open' | undefined> {
+  async reopen(orderId: string, check: (segments: readonly number[]) => void): Promise<OpenOrder | 'open' | undefined> {
     const sale = await this.find(orderId);
     if (sale?.state === 'refunded') return this.#read(orderId);
     const parts = sale?.parts ?? [];
     const segments = parts.map(({ segment }) => segment);
+    check(segments);
     const record: OpenRecord = { units: unitsOf(parts), segments, attempt: randomUUID() };
     const name = this.#names.openOrder(orderId);
     const refunded: OrderRecord = { state: 'refunded', parts };
@@ -80,7 +82,7 @@ export class OpenOrders {
       ...(sale ? [this.#newAttempt(record, orderId)] : []),
     ]);
     if (write.isApplied) return sale && openOrder(orderId, record, write.records[0]);
-    return write.conflict === name ? 'open' : this.reopen(orderId);
+    return write.conflict === name ? 'open' : this.reopen(orderId, check);
   }
 
   /** Claims the order: only this caller puts its units back. Returns `undefined` when another caller has decided. */

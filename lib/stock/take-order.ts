@@ -4,7 +4,7 @@
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { check } from '../contract/check.js';
-import { LockLostError, LockUnavailableError } from '../contract/errors.js';
+import { LockConfigurationError, LockLostError } from '../contract/errors.js';
 import type { SegmentLease } from '../contract/segment.options.js';
 import { deductionOf, unitsOf } from './deduction.js';
 import type { Deduction } from './deduction.js';
@@ -99,7 +99,11 @@ async function recoverAll(tools: StoreTools, leases: readonly SegmentLease[], dr
   return units;
 }
 
-/** Puts back the units that an order has taken from its segments, and closes it. @returns the number of units */
+/**
+ * Puts back the units that an order has taken from its segments, and closes it.
+ * @returns the number of units
+ * @throws LockConfigurationError when a segment was removed, after all others have been tried
+ */
 async function putBack(
   tools: StoreTools,
   open: OpenOrder,
@@ -107,11 +111,11 @@ async function putBack(
   dry: DryHints,
 ): Promise<number> {
   let units = 0;
-  for (const segment of open.segments) {
-    const lease = leases.find((one) => one.segment === segment);
-    if (!lease) throw noSuchSegment(tools.key, segment, open.orderId);
+  for (const lease of leases.filter(({ segment }) => open.segments.includes(segment))) {
     units += await putBackInto(tools, open.orderId, lease, dry);
   }
+  const held = leases.map(({ segment }) => segment);
+  mustHave(tools.key, open, (segment) => held.includes(segment));
   await tools.open.drop(open);
   return units;
 }
@@ -153,6 +157,15 @@ export function placeOf(lease: SegmentLease): { segment: number; fencingToken: b
   return { segment, fencingToken, signal };
 }
 
-function noSuchSegment(key: string, segment: number, orderId: string): LockUnavailableError {
-  return new LockUnavailableError(`"${key}" has no segment ${segment} to put "${orderId}" back into`, { key });
+/** @throws LockConfigurationError unless all segments of an order still exist */
+export function mustHave(
+  key: string,
+  { orderId, segments }: Pick<OpenOrder, 'orderId' | 'segments'>,
+  exists: (segment: number) => boolean,
+): void {
+  const removed = segments.filter((segment) => !exists(segment));
+  if (removed.length === 0) return;
+  const [last, fewest] = [Math.max(...removed), Math.max(...removed) + 1];
+  const text = `"${key}" has no segment ${last} any more to put "${orderId}" back into: resize it to ${fewest} segments`;
+  throw new LockConfigurationError(`${text} or more, and repeat the call`, { key });
 }

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { describe, expect, it } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { hash } from '../../../lib/composite/segment-route.js';
-import { LockTimeoutError } from '../../../lib/contract/errors.js';
+import { LockConfigurationError, LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { RecordChange } from '../../../lib/contract/record-store.js';
 import { eventually } from '../../support/eventually.js';
 import { openDoomedStock, openLeasedStock } from './leased-shops.js';
@@ -123,5 +123,64 @@ describe('a refund that is repeated', () => {
     mayGoOn.resolve();
     expect(await refund).toBe(true);
     expect(await repeated).toEqual([false, 5]);
+  });
+});
+
+describe('a stock with fewer segments than before', () => {
+  const noSegment = (segment: number) => new RegExp(`"sku" has no segment ${segment} any more.*"x".*resize`);
+
+  it('refuses to refund an order from a removed segment, and goes on', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0, 0, 5]);
+    const sale = await stock.deduct(2, { orderId: 'x' });
+    expect(sale?.parts).toEqual([{ segment: 3, units: 2 }]);
+    expect(await stock.recover()).toBe(0);
+    const lock = shops[0]!.segmented('sku', { segments: 4 });
+    await lock.resize(2, () => void ledger.levels.splice(0, 4, 3, 0));
+
+    await expect(stock.refund('x')).rejects.toThrow(noSegment(3));
+    await expect(stock.refund('x')).rejects.toThrow(LockConfigurationError);
+    expect(await stock.leftovers()).toEqual([]);
+    expect(await stock.deduct(2, { orderId: 'x' })).toEqual(sale);
+    expect((await stock.deduct(3))?.units).toBe(3);
+    expect(await stock.deduct(1)).toBeNull();
+
+    await lock.resize(4);
+    expect(await stock.refund('x')).toBe(true);
+    expect(ledger.units).toBe(2);
+  });
+
+  it('puts the units of a leftover back into the segments that there are', async () => {
+    const { stock, ledger, die, expire, survivor, shops } = openDoomedStock([2, 2]);
+    let takes = 0;
+    ledger.after = async (call) => {
+      if (call === 'take' && ledger.unitsTaken > 0 && ++takes === 2) await die();
+    };
+    void stock.deduct(4, { orderId: 'x' });
+    await expire();
+    ledger.after = async () => {};
+    ledger.calls.length = 0;
+    const lock = shops[0]!.segmented('sku', { segments: 2 });
+    await lock.resize(1);
+    await expect(survivor.recover()).rejects.toThrow(noSegment(1));
+    expect(ledger.levels).toEqual([2, 0]);
+    await lock.resize(2);
+    expect(await survivor.recover()).toBe(2);
+    expect(ledger.levels).toEqual([2, 2]);
+  });
+
+  it('puts the rest of a refund back into the segments that there are', async () => {
+    const { stock, shops, ledger } = openLeasedStock([2, 2, 2]);
+    await stock.deduct(6, { orderId: 'x' });
+    const broken = new Error('the database is down');
+    ledger.before = () => Promise.reject(broken);
+    await expect(stock.refund('x')).rejects.toBe(broken);
+    ledger.before = async () => {};
+    const lock = shops[0]!.segmented('sku', { segments: 3 });
+    await lock.resize(2);
+    await expect(stock.refund('x')).rejects.toThrow(noSegment(2));
+    expect(ledger.levels).toEqual([2, 2, 0]);
+    await lock.resize(3);
+    expect(await stock.refund('x')).toBe(true);
+    expect(ledger.levels).toEqual([2, 2, 2]);
   });
 });
