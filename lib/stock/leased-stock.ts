@@ -5,10 +5,11 @@ import { MOST_SEGMENTS } from '../contract/segment.options.js';
 import type { SegmentLease } from '../contract/segment.options.js';
 import { soldBefore } from './deduction.js';
 import type { Deduction, Leftover } from './deduction.js';
+import type { Deliveries } from './deliveries.js';
 import { DryHints } from './dry-hints.js';
 import type { OpenOrder } from './open-orders.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
-import { probingOrder, splitStock } from './stock-plan.js';
+import { probingOrder } from './stock-plan.js';
 import { mustHave, placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
 import type { Attempt, StoreTools } from './take-order.js';
 import { WholeRounds } from './whole-rounds.js';
@@ -20,10 +21,12 @@ import { WholeRounds } from './whole-rounds.js';
 export class LeasedStock implements StockKeeper {
   readonly #tools: StoreTools;
   readonly #traffic: LeasedTraffic;
+  readonly #deliveries: Deliveries;
 
-  constructor(tools: StoreTools, traffic: LeasedTraffic) {
+  constructor(tools: StoreTools, traffic: LeasedTraffic, deliveries: Deliveries) {
     this.#tools = tools;
     this.#traffic = traffic;
+    this.#deliveries = deliveries;
   }
 
   async deduct(order: Order): Promise<Deduction | null> {
@@ -38,11 +41,11 @@ export class LeasedStock implements StockKeeper {
   }
 
   async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
+    const { key } = this.#tools;
     for (;;) {
       const count = await this.#traffic.lock.count();
-      const open = await this.#tools.open.reopen(orderId, (segments) => {
-        mustHave(this.#tools.key, { orderId, segments }, (segment) => segment < count);
-      });
+      const check = (segments: readonly number[]) => mustHave(key, orderId, segments, (segment) => segment < count);
+      const open = await this.#tools.open.reopen(orderId, check);
       if (!open) return false;
       if (open !== 'open') return this.#putBack(open, count, signal);
       // The order is at work, or was left by a killed process. A holder of all segments can tell which.
@@ -53,7 +56,10 @@ export class LeasedStock implements StockKeeper {
   async restock({ restockId, units, signal }: Delivery): Promise<void> {
     const { store, key } = this.#tools;
     if (!store.add) throw missing(key, 'restock', 'add');
-    const shares = splitStock(units, await this.#traffic.lock.count());
+    const count = await this.#traffic.lock.count();
+    const shares = await this.#deliveries.begin(restockId, units, count);
+    const filled = upTo(shares.length).filter((segment) => shares[segment] !== 0);
+    mustHave(key, restockId, filled, (segment) => segment < count);
     for (const [segment, share] of shares.entries()) {
       const add = async (lease: SegmentLease) => store.add?.({ key, units: share, restockId, ...placeOf(lease) });
       if (share > 0) await this.#under(segment, signal, add);
@@ -109,7 +115,7 @@ export class LeasedStock implements StockKeeper {
       const putBack = (lease: SegmentLease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry);
       units += await this.#under(segment, signal, putBack);
     }
-    mustHave(this.#tools.key, open, (segment) => segment < count);
+    mustHave(this.#tools.key, open.orderId, open.segments, (segment) => segment < count);
     await this.#tools.open.drop(open);
     return units > 0;
   }

@@ -115,7 +115,7 @@ async function putBack(
     units += await putBackInto(tools, open.orderId, lease, dry);
   }
   const held = leases.map(({ segment }) => segment);
-  mustHave(tools.key, open, (segment) => held.includes(segment));
+  mustHave(tools.key, open.orderId, open.segments, (segment) => held.includes(segment));
   await tools.open.drop(open);
   return units;
 }
@@ -157,15 +157,16 @@ export function placeOf(lease: SegmentLease): { segment: number; fencingToken: b
   return { segment, fencingToken, signal };
 }
 
-/** @throws LockConfigurationError unless all segments of an order still exist */
+/** @throws LockConfigurationError unless all segments of an order or a delivery still exist */
 export function mustHave(
   key: string,
-  { orderId, segments }: Pick<OpenOrder, 'orderId' | 'segments'>,
+  id: string,
+  segments: readonly number[],
   exists: (segment: number) => boolean,
 ): void {
   const removed = segments.filter((segment) => !exists(segment));
   if (removed.length === 0) return;
   const [last, fewest] = [Math.max(...removed), Math.max(...removed) + 1];
-  const text = `"${key}" has no segment ${last} any more to put "${orderId}" back into: resize it to ${fewest} segments`;
+  const text = `"${key}" has no segment ${last} any more to put units of "${id}" into: resize it to ${fewest} segments`;
   throw new LockConfigurationError(`${text} or more, and repeat the call`, { key });
 }

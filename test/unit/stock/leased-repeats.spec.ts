@@ -184,3 +184,48 @@ describe('a stock with fewer segments than before', () => {
     expect(ledger.levels).toEqual([2, 2, 2]);
   });
 });
+
+describe('a delivery that is repeated', () => {
+  it('after the number of segments has changed adds nothing', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0]);
+    await stock.restock(100, { restockId: 'd7' });
+    const lock = shops[0]!.segmented('sku', { segments: 2 });
+    await lock.resize(4, () => void ledger.levels.splice(0, 4, 25, 25, 25, 25));
+    await stock.restock(100, { restockId: 'd7' });
+    expect(ledger.levels).toEqual([25, 25, 25, 25]);
+    await stock.restock(4, { restockId: 'd8' });
+    expect(ledger.levels).toEqual([26, 26, 26, 26]);
+  });
+
+  it('after it failed half way adds the rest, also to more segments than there were', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0]);
+    const broken = new Error('the database is down');
+    ledger.before = async (_call, { segment }) => {
+      if (segment === 1) throw broken;
+    };
+    await expect(stock.restock(100, { restockId: 'd7' })).rejects.toBe(broken);
+    ledger.before = async () => {};
+    await shops[0]!.segmented('sku', { segments: 2 }).resize(4);
+    await stock.restock(100, { restockId: 'd7' });
+    expect(ledger.units).toBe(100);
+  });
+
+  it('is refused when one of its segments was removed', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0, 0]);
+    await stock.restock(2, { restockId: 'small' });
+    await stock.restock(9, { restockId: 'd7' });
+    await shops[0]!.segmented('sku', { segments: 3 }).resize(2, () => void ledger.levels.splice(0, 3, 6, 5));
+    await expect(stock.restock(9, { restockId: 'd7' })).rejects.toThrow(LockConfigurationError);
+    await expect(stock.restock(9, { restockId: 'd7' })).rejects.toThrow(/"sku" has no segment 2 any more.*"d7"/);
+    await stock.restock(2, { restockId: 'small' });
+    expect(ledger.levels).toEqual([6, 5]);
+  });
+
+  it('is a new one after it was forgotten', async () => {
+    const { stock, records } = openLeasedStock([0, 0]);
+    await stock.restock(100, { restockId: 'd7' });
+    expect(await records.list('stock/sku/restocks')).toEqual(['d7']);
+    expect(await stock.forget({ olderThanMs: 0 })).toBe(1);
+    expect(await records.list('stock/sku/restocks')).toEqual([]);
+  });
+});
