@@ -5,11 +5,12 @@ import { MOST_SEGMENTS } from '../contract/segment.options.js';
 import type { SegmentLease } from '../contract/segment.options.js';
 import { soldBefore } from './deduction.js';
 import type { Deduction, Leftover } from './deduction.js';
+import type { Deliveries } from './deliveries.js';
 import { DryHints } from './dry-hints.js';
 import type { OpenOrder } from './open-orders.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
-import { probingOrder, splitStock } from './stock-plan.js';
-import { placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
+import { probingOrder } from './stock-plan.js';
+import { mustHave, placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
 import type { Attempt, StoreTools } from './take-order.js';
 import { WholeRounds } from './whole-rounds.js';
 
@@ -20,10 +21,12 @@ import { WholeRounds } from './whole-rounds.js';
 export class LeasedStock implements StockKeeper {
   readonly #tools: StoreTools;
   readonly #traffic: LeasedTraffic;
+  readonly #deliveries: Deliveries;
 
-  constructor(tools: StoreTools, traffic: LeasedTraffic) {
+  constructor(tools: StoreTools, traffic: LeasedTraffic, deliveries: Deliveries) {
     this.#tools = tools;
     this.#traffic = traffic;
+    this.#deliveries = deliveries;
   }
 
   async deduct(order: Order): Promise<Deduction | null> {
@@ -38,10 +41,13 @@ export class LeasedStock implements StockKeeper {
   }
 
   async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
+    const { key } = this.#tools;
     for (;;) {
-      const open = await this.#tools.open.reopen(orderId);
+      const count = await this.#traffic.lock.count();
+      const check = (segments: readonly number[]) => mustHave(key, orderId, segments, (segment) => segment < count);
+      const open = await this.#tools.open.reopen(orderId, check);
       if (!open) return false;
-      if (open !== 'open') return this.#putBack(open, signal);
+      if (open !== 'open') return this.#putBack(open, count, signal);
       // The order is at work, or was left by a killed process. A holder of all segments can tell which.
       await this.recover(signal);
     }
@@ -50,7 +56,10 @@ export class LeasedStock implements StockKeeper {
   async restock({ restockId, units, signal }: Delivery): Promise<void> {
     const { store, key } = this.#tools;
     if (!store.add) throw missing(key, 'restock', 'add');
-    const shares = splitStock(units, await this.#traffic.lock.count());
+    const count = await this.#traffic.lock.count();
+    const shares = await this.#deliveries.begin(restockId, units, count);
+    const filled = upTo(shares.length).filter((segment) => shares[segment] !== 0);
+    mustHave(key, restockId, filled, (segment) => segment < count);
     for (const [segment, share] of shares.entries()) {
       const add = async (lease: SegmentLease) => store.add?.({ key, units: share, restockId, ...placeOf(lease) });
       if (share > 0) await this.#under(segment, signal, add);
@@ -99,17 +108,20 @@ export class LeasedStock implements StockKeeper {
     return lock.using(take, { only, signal: order.signal, waitMs: Infinity, onLost: 'ignore' });
   }
 
-  /** @returns `true` when all units have been put back */
-  async #putBack(open: OpenOrder, signal: AbortSignal): Promise<true> {
-    for (const segment of open.segments) {
-      await this.#under(segment, signal, (lease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry));
+  /** @returns whether this call put any units back. Then, and otherwise, all of them are back */
+  async #putBack(open: OpenOrder, count: number, signal: AbortSignal): Promise<boolean> {
+    let units = 0;
+    for (const segment of open.segments.filter((one) => one < count)) {
+      const putBack = (lease: SegmentLease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry);
+      units += await this.#under(segment, signal, putBack);
     }
+    mustHave(this.#tools.key, open.orderId, open.segments, (segment) => segment < count);
     await this.#tools.open.drop(open);
-    return true;
+    return units > 0;
   }
 
-  async #under(segment: number, signal: AbortSignal, work: (lease: SegmentLease) => Promise<unknown>): Promise<void> {
-    await this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity, onLost: 'throw' });
+  async #under<T>(segment: number, signal: AbortSignal, work: (lease: SegmentLease) => Promise<T>): Promise<T> {
+    return this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity, onLost: 'throw' });
   }
 }
 

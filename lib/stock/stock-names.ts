@@ -32,6 +32,11 @@ export class StockNames {
     return `${this.open}/${escapedSegment(orderId)}`;
   }
 
+  /** The record of one attempt at an order; see `OpenOrders`. */
+  attempt(attempt: string): string {
+    return `${this.head}/attempts/${attempt}`;
+  }
+
   get restocks(): string {
     return `${this.head}/restocks`;
   }

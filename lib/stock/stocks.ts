@@ -2,6 +2,7 @@ import type { SegmentedLock } from '../composite/segmented-lock.js';
 import type { EventOrigin } from '../contract/channels.js';
 import type { RecordStore } from '../contract/record-store.js';
 import type { SegmentOptions } from '../contract/segment.options.js';
+import { Deliveries } from './deliveries.js';
 import { LeasedStock, LeasedTraffic } from './leased-stock.js';
 import { OpenOrders } from './open-orders.js';
 import { RecordStock } from './record-stock.js';
@@ -59,7 +60,8 @@ export class Stocks {
     const { records, origin } = this.#source;
     if (store) {
       const traffic = this.#traffic.of(key, () => new LeasedTraffic(lock));
-      return new LeasedStock({ key, store, open: new OpenOrders(records, names) }, traffic);
+      const tools = { key, store, open: new OpenOrders(records, names) };
+      return new LeasedStock(tools, traffic, new Deliveries(records, names));
     }
     const writer = this.#writers.of(key, () => {
       const events = new StockEvents(key, origin);

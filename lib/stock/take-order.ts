@@ -2,8 +2,9 @@
  * The calls of a user's store under leases that are held. An order is taken, or the units of undecided orders are put
  * back.
  */
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { check } from '../contract/check.js';
-import { LockLostError, LockUnavailableError } from '../contract/errors.js';
+import { LockConfigurationError, LockLostError } from '../contract/errors.js';
 import type { SegmentLease } from '../contract/segment.options.js';
 import { deductionOf, unitsOf } from './deduction.js';
 import type { Deduction } from './deduction.js';
@@ -11,6 +12,9 @@ import type { DryHints } from './dry-hints.js';
 import type { OpenOrder, OpenOrders } from './open-orders.js';
 import type { SegmentStore, Order } from './stock-keeper.js';
 import type { StockPart } from './stock-plan.js';
+
+/** Runs code outside the async context of every caller, with the leases and the transactions in it. */
+export const outsideOfAll = AsyncLocalStorage.snapshot();
 
 /** The dependencies of the calls of a user's store. */
 export interface StoreTools {
@@ -67,7 +71,8 @@ export async function takeOrder(
 
 /**
  * Puts back the units of orders that no process works on any more. For a caller that holds every segment, these are all
- * open orders.
+ * open orders. The store must not join a transaction of the caller: when that is rolled back, the record that tells of
+ * the units is gone.
  * @returns the number of units
  * @throws the first error of the store, after all orders have been tried
  */
@@ -76,6 +81,10 @@ export async function recoverOrders(
   leases: readonly SegmentLease[],
   dry: DryHints,
 ): Promise<number> {
+  return outsideOfAll(() => recoverAll(tools, leases, dry));
+}
+
+async function recoverAll(tools: StoreTools, leases: readonly SegmentLease[], dry: DryHints): Promise<number> {
   const failures: unknown[] = [];
   let units = 0;
   for (const open of await tools.open.all()) {
@@ -90,7 +99,11 @@ export async function recoverOrders(
   return units;
 }
 
-/** Puts back the units that an order has taken from its segments, and closes it. @returns the number of units */
+/**
+ * Puts back the units that an order has taken from its segments, and closes it.
+ * @returns the number of units
+ * @throws LockConfigurationError when a segment was removed, after all others have been tried
+ */
 async function putBack(
   tools: StoreTools,
   open: OpenOrder,
@@ -98,11 +111,11 @@ async function putBack(
   dry: DryHints,
 ): Promise<number> {
   let units = 0;
-  for (const segment of open.segments) {
-    const lease = leases.find((one) => one.segment === segment);
-    if (!lease) throw noSuchSegment(tools.key, segment, open.orderId);
+  for (const lease of leases.filter(({ segment }) => open.segments.includes(segment))) {
     units += await putBackInto(tools, open.orderId, lease, dry);
   }
+  const held = leases.map(({ segment }) => segment);
+  mustHave(tools.key, open.orderId, open.segments, (segment) => held.includes(segment));
   await tools.open.drop(open);
   return units;
 }
@@ -144,6 +157,16 @@ export function placeOf(lease: SegmentLease): { segment: number; fencingToken: b
   return { segment, fencingToken, signal };
 }
 
-function noSuchSegment(key: string, segment: number, orderId: string): LockUnavailableError {
-  return new LockUnavailableError(`"${key}" has no segment ${segment} to put "${orderId}" back into`, { key });
+/** @throws LockConfigurationError unless all segments of an order or a delivery still exist */
+export function mustHave(
+  key: string,
+  id: string,
+  segments: readonly number[],
+  exists: (segment: number) => boolean,
+): void {
+  const removed = segments.filter((segment) => !exists(segment));
+  if (removed.length === 0) return;
+  const [last, fewest] = [Math.max(...removed), Math.max(...removed) + 1];
+  const text = `"${key}" has no segment ${last} any more to put units of "${id}" into: resize it to ${fewest} segments`;
+  throw new LockConfigurationError(`${text} or more, and repeat the call`, { key });
 }

@@ -15,18 +15,17 @@ import { soldBefore } from './deduction.js';
 import type { Deduction } from './deduction.js';
 import { DryHints } from './dry-hints.js';
 import type { Order, SegmentStore } from './stock-keeper.js';
-import { recoverOrders, takeOrder } from './take-order.js';
+import { outsideOfAll, recoverOrders, takeOrder } from './take-order.js';
 import type { StoreTools } from './take-order.js';
 
 interface Waiting {
   readonly order: Order;
   readonly tools: StoreTools;
+  /** The same tools, with the store called in the async context of the order's caller. */
+  readonly own: StoreTools;
   readonly outcome: Deferred<Deduction | null>;
   isServed: boolean;
 }
-
-// A round serves several callers, so it must not run in the async context of one of them, with the leases in it.
-const outsideOfAll = AsyncLocalStorage.snapshot();
 
 export class WholeRounds {
   readonly #lock: Pick<SegmentedLock, 'withAll'>;
@@ -49,9 +48,10 @@ export class WholeRounds {
    */
   async settle(order: Order, tools: StoreTools): Promise<Deduction | null> {
     order.signal.throwIfAborted();
-    const waiting: Waiting = { order, tools: inContext(tools), outcome: deferred(), isServed: false };
+    const waiting: Waiting = { order, tools, own: inContext(tools), outcome: deferred(), isServed: false };
     const dispose = onAbort(order.signal, (reason) => this.#giveUp(waiting, reason));
     this.#waiting.push(waiting);
+    // A round serves several callers, so it must not run in the async context of one of them, with the leases in it.
     if (!this.#isRunning) outsideOfAll(() => void this.#run());
     return waiting.outcome.promise.finally(dispose);
   }
@@ -79,7 +79,7 @@ export class WholeRounds {
       const next = this.#waiting.shift();
       if (!next) return;
       next.isServed = true;
-      await stock.serve(next.order, next.tools).then(next.outcome.resolve, next.outcome.reject);
+      await stock.serve(next.order, next.own).then(next.outcome.resolve, next.outcome.reject);
     }
   }
 

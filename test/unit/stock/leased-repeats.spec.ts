@@ -1,0 +1,231 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { describe, expect, it } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { hash } from '../../../lib/composite/segment-route.js';
+import { LockConfigurationError, LockTimeoutError } from '../../../lib/contract/errors.js';
+import type { RecordChange } from '../../../lib/contract/record-store.js';
+import { eventually } from '../../support/eventually.js';
+import { openDoomedStock, openLeasedStock } from './leased-shops.js';
+
+describe('an order that is repeated after its first process was given up', () => {
+  /**
+   * A first process that is held up in front of its sale, and whose units were put back. Its sale goes out while the
+   * repeated order takes units.
+   */
+  async function lateSale(levels: readonly number[], routeBy: string) {
+    const opened = openDoomedStock(levels);
+    const { stock, ledger, records, die, expire, survivor } = opened;
+    const [revived, answered] = [deferred(), deferred()];
+    let held: readonly RecordChange[] | undefined;
+    records.beforeWrite = async (changes) => {
+      const isSale = changes.some(({ name, value }) => name.includes('/orders/x') && typeof value === 'string');
+      if (!isSale || held) return;
+      held = changes;
+      void die();
+      await revived.promise;
+    };
+    records.afterWrite = async (changes) => {
+      if (changes === held) answered.resolve();
+    };
+    const late = stock.deduct(3, { orderId: 'x', routeBy, waitMs: 5_000 });
+    await expire();
+    expect(await survivor.recover()).toBe(3);
+    const whileTaking = async (call: string) => {
+      if (call !== 'take') return;
+      revived.resolve();
+      await answered.promise;
+    };
+    return { ledger, survivor, late, letTheSaleOut: () => (ledger.before = whileTaking) };
+  }
+
+  it('is not sold by the late sale of the first attempt', async () => {
+    const { ledger, survivor, late, letTheSaleOut } = await lateSale([4], 'any');
+    expect((await survivor.deduct(4))?.units).toBe(4);
+    letTheSaleOut();
+    expect(await survivor.deduct(3, { orderId: 'x' })).toBeNull();
+    expect(await late).toBeNull();
+    expect([ledger.units, ledger.unitsTaken]).toEqual([0, 4]);
+  });
+
+  it('is refunded to the segment that it was sold from', async () => {
+    const [zero, one] = [0, 1].map((wanted) => ['a', 'b', 'c', 'd'].find((route) => hash(route) % 2 === wanted)!);
+    const { ledger, survivor, late, letTheSaleOut } = await lateSale([4, 4], zero!);
+    letTheSaleOut();
+    const sale = await survivor.deduct(3, { orderId: 'x', routeBy: one! });
+    expect(sale?.parts).toEqual([{ segment: 1, units: 3 }]);
+    expect(await late).toEqual(sale);
+    expect(await survivor.refund('x')).toBe(true);
+    expect(ledger.units).toBe(8);
+  });
+});
+
+describe('units of an order that was left', () => {
+  const transaction = new AsyncLocalStorage<string>();
+
+  /** A stock with an order that was left, and the context in which its units are put back. */
+  async function leftOrder() {
+    const { stock, ledger, die, expire, survivor } = openDoomedStock([4]);
+    ledger.after = () => die();
+    void stock.deduct(3, { orderId: 'left' });
+    await expire();
+    const seen: unknown[] = [];
+    ledger.after = async (call) => {
+      if (call === 'putBack') seen.push(transaction.getStore());
+    };
+    return { survivor, seen };
+  }
+
+  it('are put back outside the transaction of the order that needs them', async () => {
+    const { survivor, seen } = await leftOrder();
+    expect((await transaction.run('a transaction', () => survivor.deduct(4)))?.units).toBe(4);
+    expect(seen).toEqual([undefined]);
+  });
+
+  it('are put back outside the transaction of the caller of recover()', async () => {
+    const { survivor, seen } = await leftOrder();
+    expect(await transaction.run('a transaction', () => survivor.recover())).toBe(3);
+    expect(seen).toEqual([undefined]);
+  });
+
+  it('are put back outside the transaction of the caller of refund()', async () => {
+    const { survivor, seen } = await leftOrder();
+    expect(await transaction.run('a transaction', () => survivor.refund('left'))).toBe(false);
+    expect(seen).toEqual([undefined]);
+  });
+});
+
+describe('a refund that is repeated', () => {
+  it('after it timed out puts the units back', async () => {
+    const { stock, shops, ledger } = openLeasedStock([5], {}, 2);
+    await stock.deduct(2, { orderId: 'x' });
+    const lease = await shops[1]!.segmented('sku', { segments: 1 }).acquire();
+    await expect(stock.refund('x', { waitMs: 50 })).rejects.toThrow(LockTimeoutError);
+    await lease.release();
+    expect(await stock.refund('x')).toBe(true);
+    expect([ledger.units, ledger.unitsTaken]).toEqual([5, 0]);
+    expect(await stock.leftovers()).toEqual([]);
+    expect(await stock.refund('x')).toBe(false);
+  });
+
+  it('while the first one is at work ends when the units are back, and puts none back', async () => {
+    const { stocks, ledger, backend } = openLeasedStock([5], {}, 2);
+    const [first, second] = stocks as [(typeof stocks)[0], (typeof stocks)[0]];
+    await first.deduct(2, { orderId: 'x' });
+    const [isPuttingBack, mayGoOn] = [deferred(), deferred()];
+    ledger.before = async () => {
+      isPuttingBack.resolve();
+      await mayGoOn.promise;
+    };
+    const refund = first.refund('x');
+    await isPuttingBack.promise;
+    const repeated = second.refund('x').then((isRefunded) => [isRefunded, ledger.units]);
+    await eventually(() => backend.contenders('sku/#0000').length === 2, 'the second one waits');
+    mayGoOn.resolve();
+    expect(await refund).toBe(true);
+    expect(await repeated).toEqual([false, 5]);
+  });
+});
+
+describe('a stock with fewer segments than before', () => {
+  const noSegment = (segment: number) => new RegExp(`"sku" has no segment ${segment} any more.*"x".*resize`);
+
+  it('refuses to refund an order from a removed segment, and goes on', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0, 0, 5]);
+    const sale = await stock.deduct(2, { orderId: 'x' });
+    expect(sale?.parts).toEqual([{ segment: 3, units: 2 }]);
+    expect(await stock.recover()).toBe(0);
+    const lock = shops[0]!.segmented('sku', { segments: 4 });
+    await lock.resize(2, () => void ledger.levels.splice(0, 4, 3, 0));
+
+    await expect(stock.refund('x')).rejects.toThrow(noSegment(3));
+    await expect(stock.refund('x')).rejects.toThrow(LockConfigurationError);
+    expect(await stock.leftovers()).toEqual([]);
+    expect(await stock.deduct(2, { orderId: 'x' })).toEqual(sale);
+    expect((await stock.deduct(3))?.units).toBe(3);
+    expect(await stock.deduct(1)).toBeNull();
+
+    await lock.resize(4);
+    expect(await stock.refund('x')).toBe(true);
+    expect(ledger.units).toBe(2);
+  });
+
+  it('puts the units of a leftover back into the segments that there are', async () => {
+    const { stock, ledger, die, expire, survivor, shops } = openDoomedStock([2, 2]);
+    let takes = 0;
+    ledger.after = async (call) => {
+      if (call === 'take' && ledger.unitsTaken > 0 && ++takes === 2) await die();
+    };
+    void stock.deduct(4, { orderId: 'x' });
+    await expire();
+    ledger.after = async () => {};
+    ledger.calls.length = 0;
+    const lock = shops[0]!.segmented('sku', { segments: 2 });
+    await lock.resize(1);
+    await expect(survivor.recover()).rejects.toThrow(noSegment(1));
+    expect(ledger.levels).toEqual([2, 0]);
+    await lock.resize(2);
+    expect(await survivor.recover()).toBe(2);
+    expect(ledger.levels).toEqual([2, 2]);
+  });
+
+  it('puts the rest of a refund back into the segments that there are', async () => {
+    const { stock, shops, ledger } = openLeasedStock([2, 2, 2]);
+    await stock.deduct(6, { orderId: 'x' });
+    const broken = new Error('the database is down');
+    ledger.before = () => Promise.reject(broken);
+    await expect(stock.refund('x')).rejects.toBe(broken);
+    ledger.before = async () => {};
+    const lock = shops[0]!.segmented('sku', { segments: 3 });
+    await lock.resize(2);
+    await expect(stock.refund('x')).rejects.toThrow(noSegment(2));
+    expect(ledger.levels).toEqual([2, 2, 0]);
+    await lock.resize(3);
+    expect(await stock.refund('x')).toBe(true);
+    expect(ledger.levels).toEqual([2, 2, 2]);
+  });
+});
+
+describe('a delivery that is repeated', () => {
+  it('after the number of segments has changed adds nothing', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0]);
+    await stock.restock(100, { restockId: 'd7' });
+    const lock = shops[0]!.segmented('sku', { segments: 2 });
+    await lock.resize(4, () => void ledger.levels.splice(0, 4, 25, 25, 25, 25));
+    await stock.restock(100, { restockId: 'd7' });
+    expect(ledger.levels).toEqual([25, 25, 25, 25]);
+    await stock.restock(4, { restockId: 'd8' });
+    expect(ledger.levels).toEqual([26, 26, 26, 26]);
+  });
+
+  it('after it failed half way adds the rest, also to more segments than there were', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0]);
+    const broken = new Error('the database is down');
+    ledger.before = async (_call, { segment }) => {
+      if (segment === 1) throw broken;
+    };
+    await expect(stock.restock(100, { restockId: 'd7' })).rejects.toBe(broken);
+    ledger.before = async () => {};
+    await shops[0]!.segmented('sku', { segments: 2 }).resize(4);
+    await stock.restock(100, { restockId: 'd7' });
+    expect(ledger.units).toBe(100);
+  });
+
+  it('is refused when one of its segments was removed', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0, 0, 0]);
+    await stock.restock(2, { restockId: 'small' });
+    await stock.restock(9, { restockId: 'd7' });
+    await shops[0]!.segmented('sku', { segments: 3 }).resize(2, () => void ledger.levels.splice(0, 3, 6, 5));
+    await expect(stock.restock(9, { restockId: 'd7' })).rejects.toThrow(LockConfigurationError);
+    await expect(stock.restock(9, { restockId: 'd7' })).rejects.toThrow(/"sku" has no segment 2 any more.*"d7"/);
+    await stock.restock(2, { restockId: 'small' });
+    expect(ledger.levels).toEqual([6, 5]);
+  });
+
+  it('is a new one after it was forgotten', async () => {
+    const { stock, records } = openLeasedStock([0, 0]);
+    await stock.restock(100, { restockId: 'd7' });
+    expect(await records.list('stock/sku/restocks')).toEqual(['d7']);
+    expect(await stock.forget({ olderThanMs: 0 })).toBe(1);
+    expect(await records.list('stock/sku/restocks')).toEqual([]);
+  });
+});
