@@ -67,7 +67,8 @@ export class StockWriter {
   readonly #snapshot: StockSnapshot;
   readonly #random: () => number;
   readonly #events: StockEvents | undefined;
-  #line: PendingCommand[] = [];
+  /** The callers that are not being served, in their order. */
+  readonly #line = new Set<PendingCommand>();
   #isOpen = false;
   #first: number;
 
@@ -90,9 +91,14 @@ export class StockWriter {
   async serve<T>(entry: StockCommand<T>, signal: AbortSignal): Promise<T> {
     const caller = new PendingCommand(entry, signal);
     const outcome = caller.outcome() as Promise<T>;
-    this.#line.push(caller);
+    this.#line.add(caller);
     if (!this.#isOpen) void this.#open();
-    return outcome;
+    try {
+      return await outcome;
+    } finally {
+      // A caller may give up in the line.
+      this.#line.delete(caller);
+    }
   }
 
   async #open(): Promise<void> {
@@ -106,13 +112,14 @@ export class StockWriter {
   #next(): PendingCommand[] {
     const names = new Set<string>();
     const next: PendingCommand[] = [];
-    for (const caller of this.#line.filter(({ isOver }) => !isOver)) {
+    for (const caller of this.#line) {
+      if (next.length === MOST_ENTRIES) break;
       const { recordName } = caller.entry;
-      if (next.length === MOST_ENTRIES || (recordName !== undefined && names.has(recordName))) continue;
+      if (caller.isOver || (recordName !== undefined && names.has(recordName))) continue;
       if (recordName !== undefined) names.add(recordName);
       next.push(caller);
     }
-    this.#line = this.#line.filter((caller) => !next.includes(caller));
+    next.forEach((caller) => this.#line.delete(caller));
     return next;
   }
 
