@@ -57,6 +57,8 @@ export type RecordWrite =
 export interface RecordStore {
   /** Whether its server answers. Left out by backends whose records are where all locks are: `state` tells then. */
   readonly isReachable?: boolean;
+  /** The number of changes that one write may have. More are refused. Without it, only their size is limited. */
+  readonly mostChanges?: number;
   /**
    * Returns the record as of a moment ago, or `undefined` when there is none. It is never older than the last grant or
    * write of this backend. So a reader that holds a lease sees everything that was written before the lease was

@@ -11,8 +11,6 @@ import type { KeyChange } from './session/key-writing.js';
 import { MOST_OPERATIONS } from './session/outbox.js';
 import type { KeyValue } from './wire/responses.js';
 
-/** One operation is left for the transaction around a write. */
-const MOST_CHANGES = MOST_OPERATIONS - 1;
 const PAGE = 1_000;
 
 /** A record as its key stores it. */
@@ -26,6 +24,8 @@ interface Stored {
 
 /** Records as keys, written by transactions on what was read before. */
 export class EtcdRecords implements RecordStore {
+  /** One operation is left for the transaction around a write. */
+  readonly mostChanges = MOST_OPERATIONS - 1;
   readonly #sessions: EtcdSessions;
 
   constructor(sessions: EtcdSessions) {
@@ -75,8 +75,8 @@ export class EtcdRecords implements RecordStore {
     changes.forEach(({ name }) => checkKey(name, 'name'));
     const [first] = changes;
     if (!first) return { isApplied: true, records: [] };
-    if (changes.length > MOST_CHANGES) {
-      const text = `etcd() writes at most ${MOST_CHANGES} records at once, these are ${changes.length}`;
+    if (changes.length > this.mostChanges) {
+      const text = `etcd() writes at most ${this.mostChanges} records at once, these are ${changes.length}`;
       throw new LockConfigurationError(text, { key: first.name });
     }
     const id = randomUUID();

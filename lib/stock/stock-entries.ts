@@ -3,7 +3,16 @@ import { deductionOf } from './deduction.js';
 import type { Deduction, OrderRecord } from './deduction.js';
 import type { PlanHints, Planned, StockCommand } from './stock-writer.js';
 import type { Delivery, Order } from './stock-keeper.js';
-import { levelsAfter, mergeLevels, planTake, restocked, unitsIn } from './stock-plan.js';
+import {
+  fittingPlan,
+  gathered,
+  levelsAfter,
+  mergeLevels,
+  partlyRestocked,
+  planTake,
+  restocked,
+  unitsIn,
+} from './stock-plan.js';
 import type { Levels, StockPart } from './stock-plan.js';
 
 type SoldBefore = () => Promise<Deduction | undefined>;
@@ -29,13 +38,26 @@ export class Purchase implements StockCommand<Deduction | null> {
     const parts = planTake(levels, quantity, { first, split });
     if (!parts) return { answer: () => this.#soldOut() };
     const after = levelsAfter(levels, parts, -1);
+    if (parts.length > 1 && !hints.fits(after)) return { moved: this.#gathered(levels, parts, hints) };
     const value = JSON.stringify({ state: 'sold', parts } satisfies OrderRecord);
     return {
-      // After a conflict, a write to many segments would make another conflict more likely.
-      levels: hints.attempt === 0 ? mergeLevels(after, this.#mergeBelow) : after,
+      levels: this.#merged(after, hints),
       change: { name: this.recordName, value, ifVersion: 'absent' },
       outcome: deductionOf(orderId, parts),
     };
+  }
+
+  #merged(after: Levels, { attempt, fits }: PlanHints): Levels {
+    // After a conflict, a write to many segments would make another conflict more likely.
+    if (attempt > 0) return after;
+    const merged = mergeLevels(after, this.#mergeBelow);
+    return fits(merged) ? merged : after;
+  }
+
+  /** Moves units of the order to one segment, so that it is taken from fewer. After a conflict, from fewer segments. */
+  #gathered(levels: Levels, parts: readonly StockPart[], { attempt, fits }: PlanHints): Levels {
+    const most = Math.ceil(parts.length / 2 ** attempt);
+    return fittingPlan(most, 2, (segments) => gathered(levels, parts.slice(0, segments)), fits);
   }
 
   /** Returns the earlier sale if this order was already made, otherwise `null`. */
@@ -81,16 +103,23 @@ export class Restock implements StockCommand<void> {
     this.recordName = recordName;
   }
 
-  plan(levels: Levels, { attempt }: PlanHints): Planned<void> {
-    const { units, segments } = this.#delivery;
-    // While others sell all the time, some segment changes before every write. So each attempt writes to fewer
-    // segments, down to one.
-    const atMost = Math.ceil(segments / 2 ** attempt);
+  plan(levels: Levels, hints: PlanHints): Planned<void> {
+    const { units } = this.#delivery;
     return {
-      levels: restocked(levels, units, segments, atMost),
+      levels: this.#restocked(levels, hints),
       change: { name: this.recordName, value: String(units), ifVersion: 'absent' },
       outcome: undefined,
     };
+  }
+
+  #restocked(levels: Levels, { attempt, fits }: PlanHints): Levels {
+    const { units, segments } = this.#delivery;
+    const spread = restocked(levels, units, segments);
+    if (attempt === 0 && fits(spread)) return spread;
+    // While others sell all the time, some segment changes before every write. So each attempt writes to fewer
+    // segments, down to one.
+    const most = Math.ceil(segments / 2 ** attempt);
+    return fittingPlan(most, 1, (atMost) => partlyRestocked(levels, units, segments, atMost), fits);
   }
 
   /** The delivery was made before. */

@@ -60,16 +60,18 @@ export function levelsAfter(levels: Levels, parts: readonly StockPart[], sign: -
   return after;
 }
 
+/** Returns the levels after a delivery of `units`. All units are spread evenly over the first `segments`. */
+export function restocked(levels: Levels, units: number, segments: number): Levels {
+  const spread = splitStock(unitsIn(levels) + units, segments);
+  return Array.from({ length: Math.max(levels.length, segments) }, (_, segment) => spread[segment] ?? 0);
+}
+
 /**
- * Returns the levels after a delivery of `units`. All units are spread evenly over the first `segments`. If no more
- * than `atMost` segments may change, the delivery is spread over the emptiest, together with their units.
+ * Returns the levels after a delivery of `units` that changes `atMost` segments: the emptiest of the first `segments`.
+ * The delivery is spread over them, together with their units.
  */
-export function restocked(levels: Levels, units: number, segments: number, atMost: number): Levels {
+export function partlyRestocked(levels: Levels, units: number, segments: number, atMost: number): Levels {
   const after = Array.from({ length: Math.max(levels.length, segments) }, (_, segment) => levels[segment] ?? 0);
-  if (atMost >= segments) {
-    const spread = splitStock(unitsIn(after) + units, segments);
-    return after.map((_, segment) => spread[segment] ?? 0);
-  }
   const at = (segment: number) => after[segment] ?? 0;
   const emptiest = probingOrder(segments, 0)
     .sort((a, b) => at(a) - at(b))
@@ -80,6 +82,29 @@ export function restocked(levels: Levels, units: number, segments: number, atMos
   );
   emptiest.forEach((segment, place) => (after[segment] = spread[place] ?? 0));
   return after;
+}
+
+/** Returns the levels after the units of these parts have been moved to the segment of the first one. */
+export function gathered(levels: Levels, parts: readonly StockPart[]): Levels {
+  const units = parts.reduce((sum, part) => sum + part.units, 0);
+  return levelsAfter(levelsAfter(levels, parts, -1), [{ segment: parts[0]?.segment ?? 0, units }], 1);
+}
+
+/**
+ * Returns the plan for these segments if it fits into one write, otherwise for half of them, and so on down to the
+ * fewest.
+ */
+export function fittingPlan(
+  segments: number,
+  fewest: number,
+  planFor: (segments: number) => Levels,
+  fits: (levels: Levels) => boolean,
+): Levels {
+  for (let most = segments; most > fewest; most = Math.ceil(most / 2)) {
+    const levels = planFor(most);
+    if (fits(levels)) return levels;
+  }
+  return planFor(fewest);
 }
 
 /** Returns the number of segments in which it pays to keep this many units. Each is to have `fewest` of them. */

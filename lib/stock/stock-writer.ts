@@ -14,7 +14,7 @@ import type { StockEvents } from './stock-events.js';
 import type { StockSnapshot } from './stock-snapshot.js';
 import type { Levels } from './stock-plan.js';
 
-// A transaction of this many orders and all segments is far below the limits of the servers.
+// Servers without `mostChanges` take a transaction of this many orders and all segments.
 const MOST_ENTRIES = 32;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
@@ -29,6 +29,10 @@ export type Planned<T> =
       readonly outcome: T;
     }
   | {
+      /** The levels to write before the command is planned again, because it does not fit into one write. */
+      readonly moved: Levels;
+    }
+  | {
       /** The answer of a command that writes nothing. Called when the levels were so at one moment during the call. */
       readonly answer: () => T | Promise<T>;
     };
@@ -38,6 +42,8 @@ export interface PlanHints {
   readonly first: number;
   /** The number of earlier attempts that failed because other writers were faster. */
   readonly attempt: number;
+  /** Whether these levels can be written, together with the record of the command and with what is planned before. */
+  readonly fits: (levels: Levels) => boolean;
 }
 
 /** A command for the `StockWriter`. */
@@ -67,7 +73,8 @@ export class StockWriter {
   readonly #snapshot: StockSnapshot;
   readonly #random: () => number;
   readonly #events: StockEvents | undefined;
-  #line: PendingCommand[] = [];
+  /** The callers that are not being served, in their order. */
+  readonly #line = new Set<PendingCommand>();
   #isOpen = false;
   #first: number;
 
@@ -90,9 +97,14 @@ export class StockWriter {
   async serve<T>(entry: StockCommand<T>, signal: AbortSignal): Promise<T> {
     const caller = new PendingCommand(entry, signal);
     const outcome = caller.outcome() as Promise<T>;
-    this.#line.push(caller);
+    this.#line.add(caller);
     if (!this.#isOpen) void this.#open();
-    return outcome;
+    try {
+      return await outcome;
+    } finally {
+      // A caller may give up in the line.
+      this.#line.delete(caller);
+    }
   }
 
   async #open(): Promise<void> {
@@ -106,13 +118,14 @@ export class StockWriter {
   #next(): PendingCommand[] {
     const names = new Set<string>();
     const next: PendingCommand[] = [];
-    for (const caller of this.#line.filter(({ isOver }) => !isOver)) {
+    for (const caller of this.#line) {
+      if (next.length === MOST_ENTRIES) break;
       const { recordName } = caller.entry;
-      if (next.length === MOST_ENTRIES || (recordName !== undefined && names.has(recordName))) continue;
+      if (caller.isOver || (recordName !== undefined && names.has(recordName))) continue;
       if (recordName !== undefined) names.add(recordName);
       next.push(caller);
     }
-    this.#line = this.#line.filter((caller) => !next.includes(caller));
+    next.forEach((caller) => this.#line.delete(caller));
     return next;
   }
 
@@ -143,7 +156,7 @@ export class StockWriter {
     if (isFresh) await this.#snapshot.read();
     const present = all.filter(({ isOver }) => !isOver);
     const { changes, levels, sold, asked } = this.#plan(present, attempt);
-    if (sold.size > 0) return this.#write(changes, levels, sold);
+    if (changes.length > 0) return this.#write(changes, levels, sold);
     // An answer from levels that were read before the command arrived is only a guess.
     if (!isFresh) this.#snapshot.forget();
     else for (const [caller, answer] of asked) caller.settle(answer());
@@ -163,22 +176,34 @@ export class StockWriter {
     return undefined;
   }
 
+  /** Plans as many of the commands as fit into one write. The others are served by a later one. */
   #plan(all: readonly PendingCommand[], attempt: number): Transaction {
     const sold = new Map<PendingCommand, unknown>();
     const asked = new Map<PendingCommand, () => unknown>();
     const own: RecordChange[] = [];
-    let { levels } = this.#snapshot;
+    const known = this.#snapshot.levels;
+    let levels = known;
     for (const caller of all) {
-      const plan = caller.entry.plan(levels, { first: this.#first, attempt });
+      const fits = (after: Levels) => this.#fits(after, own.length + 1);
+      const plan = caller.entry.plan(levels, { first: this.#first, attempt, fits });
       if ('answer' in plan) {
         asked.set(caller, plan.answer);
-      } else {
-        sold.set(caller, plan.outcome);
-        own.push(plan.change);
-        levels = plan.levels;
+        continue;
       }
+      const after = 'moved' in plan ? plan.moved : plan.levels;
+      if (levels !== known && !fits(after)) break;
+      levels = after;
+      if ('moved' in plan) continue;
+      sold.set(caller, plan.outcome);
+      own.push(plan.change);
     }
     return { changes: [...this.#snapshot.changesTo(levels), ...own], levels, sold, asked };
+  }
+
+  /** @param others the number of changes of other records */
+  #fits(levels: Levels, others: number): boolean {
+    const { mostChanges } = this.#records;
+    return mostChanges === undefined || this.#snapshot.changesTo(levels).length + others <= mostChanges;
   }
 
   /** Chooses another segment after a conflict: another process may use this one. */

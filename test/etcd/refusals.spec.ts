@@ -3,6 +3,7 @@ import { RefusedError } from '../../lib/etcd/client/etcd-error.js';
 import { EtcdSession } from '../../lib/etcd/session/etcd-session.js';
 import { etcd } from '../../lib/etcd/index.js';
 import type { EtcdOptions } from '../../lib/etcd/index.js';
+import { LockService } from '../../lib/service/lock.service.js';
 import { EtcdServer } from '../../lib/testing/index.js';
 import { clientsOf, compact, hold, requestFor } from './support/clients.js';
 import { asRoot, enableAuth } from './support/auth.js';
@@ -154,6 +155,23 @@ describe('limits', () => {
     expect(await client.records.write(names.map((name) => ({ name, value: name })))).toMatchObject({ isApplied: true });
     const read = await client.records.readAll([...names, ...names]);
     expect(read.map((record) => record?.value)).toEqual([...names, ...names]);
+  });
+});
+
+describe('a stock of more segments than one write may change', () => {
+  it('is restocked, sold and refunded, also by an order from nearly all segments', async () => {
+    const client = clientOf(await serverWith(), {});
+    const times = { waitMs: 30_000, drainTimeoutMs: 0 };
+    const locks = new LockService(client, { connectionName: 'default', connectOnStart: 'required', ...times });
+    const stock = locks.stock('mug', { segments: 200 });
+    await stock.restock(1_000);
+    expect((await stock.deduct(1))?.units).toBe(1);
+    expect(await stock.available()).toBe(999);
+    await stock.restock(501);
+    const sale = await stock.deduct(1_490);
+    expect(sale?.units).toBe(1_490);
+    expect(await stock.refund(sale!)).toBe(true);
+    expect(await stock.available()).toBe(1_500);
   });
 });
 

@@ -1,4 +1,5 @@
 import { onTestFinished } from 'vitest';
+import { LockConfigurationError } from '../../../lib/contract/errors.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../../../lib/contract/record-store.js';
 import { MemoryBackend } from '../../../lib/memory/memory.backend.js';
 import { MemoryRecords } from '../../../lib/memory/memory-records.js';
@@ -8,6 +9,7 @@ import { LockService } from '../../../lib/service/lock.service.js';
 export class WatchedRecords implements RecordStore {
   readonly #inner = new MemoryRecords();
   readonly writes: (readonly RecordChange[])[] = [];
+  mostChanges?: number;
   /** Called before each write. The write rejects when this rejects. */
   beforeWrite: (changes: readonly RecordChange[]) => Promise<void> = async () => {};
   /** Called after each write, before it resolves. The write rejects when this rejects. */
@@ -32,6 +34,8 @@ export class WatchedRecords implements RecordStore {
     this.writes.push(changes);
     await this.beforeWrite(changes);
     await passing();
+    if (changes.length > (this.mostChanges ?? Infinity))
+      throw new LockConfigurationError(`at most ${this.mostChanges} records at once, these are ${changes.length}`);
     const write = await this.#inner.write(changes);
     await this.afterWrite(changes);
     return write;

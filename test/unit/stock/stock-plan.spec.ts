@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   activeSegments,
+  gathered,
   levelsAfter,
   mergeLevels,
   planTake,
@@ -92,6 +93,24 @@ describe('planTake', () => {
   it('finds no units in an empty stock', () => {
     expect(planTake([], 1, { first: 0, split: true })).toBeUndefined();
     expect(planTake([0, 0], 1, { first: 1, split: true })).toBeUndefined();
+  });
+});
+
+describe('gathering', () => {
+  it('keeps every unit, and makes the same order one of fewer segments', () => {
+    fc.assert(
+      fc.property(levels, quantity, first, fc.integer({ min: 2, max: 5 }), (known, wanted, start, most) => {
+        const route = { first: start % known.length, split: true };
+        const parts = planTake(known, wanted, route) ?? [];
+        if (parts.length < 2) return;
+        const after = gathered(known, parts.slice(0, most));
+        expect(unitsIn(after)).toBe(unitsIn(known));
+        expect(Math.min(...after)).toBeGreaterThanOrEqual(0);
+        expect(planTake(after, wanted, route)?.length).toBeLessThanOrEqual(
+          parts.length + 1 - Math.min(most, parts.length),
+        );
+      }),
+    );
   });
 });
 

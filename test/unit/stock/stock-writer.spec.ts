@@ -1,5 +1,8 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
+import { deferred } from '../../../lib/async/deferred.js';
 import { SharedByKey } from '../../../lib/stock/stocks.js';
 import { StockSnapshot } from '../../../lib/stock/stock-snapshot.js';
 import { StockNames } from '../../../lib/stock/stock-names.js';
@@ -8,6 +11,9 @@ import { levelsAfter } from '../../../lib/stock/stock-plan.js';
 import type { PlanHints, StockCommand } from '../../../lib/stock/stock-writer.js';
 import { StockWriter } from '../../../lib/stock/stock-writer.js';
 import { WatchedRecords } from './shops.js';
+
+setFlagsFromString('--expose-gc');
+const collectGarbage = runInNewContext('gc') as () => void;
 
 /** Takes one unit from the segment that the writer prefers, and records the hints that it got. */
 class TakeOne implements StockCommand<string> {
@@ -70,6 +76,51 @@ describe('a stock writer', () => {
     await expect(till.serve(entry, giveUp.signal)).rejects.toBe(reason);
     await new Promise((resolve) => setImmediate(resolve));
     expect(asked).toBe(0);
+    expect(till.isIdle).toBe(true);
+  });
+});
+
+/** Commands of callers that have given up: half of them before they asked. */
+async function giveUp(till: StockWriter, callers: number): Promise<WeakRef<object>[]> {
+  const reason = new Error('the caller gave up');
+  const served = Array.from({ length: callers }, (_, caller) => {
+    const command = new TakeOne();
+    const abort = new AbortController();
+    if (caller % 2 === 0) abort.abort(reason);
+    const outcome = till.serve(command, abort.signal);
+    abort.abort(reason);
+    return { command: new WeakRef<object>(command), outcome };
+  });
+  const outcomes = await Promise.allSettled(served.map(({ outcome }) => outcome));
+  expect(outcomes).toEqual(outcomes.map(() => ({ status: 'rejected', reason })));
+  return served.map(({ command }) => command);
+}
+
+describe('a caller that has given up behind a slow write', () => {
+  it('leaves nothing behind, before and after the end of the write', async () => {
+    const records = new WatchedRecords();
+    const names = new StockNames('sku');
+    await records.write([{ name: names.head, value: '{"segments":1}' }]);
+    await records.write([{ name: names.segment(0), value: '5' }]);
+    const till = new StockWriter(records, new StockSnapshot(records, names));
+    const [isSlow, end] = [deferred(), deferred()];
+    records.beforeWrite = () => {
+      isSlow.resolve();
+      return end.promise;
+    };
+    const first = till.serve(new TakeOne(), NEVER);
+    await isSlow.promise;
+    const given = await giveUp(till, 100);
+    const kept = async () => {
+      // A WeakRef is not cleared in the turn in which it was created or read.
+      await new Promise(setImmediate);
+      collectGarbage();
+      return given.filter((ref) => ref.deref() !== undefined).length;
+    };
+    const during = await kept();
+    end.resolve();
+    expect(await first).toBe('taken');
+    expect({ during, after: await kept() }).toEqual({ during: 0, after: 0 });
     expect(till.isIdle).toBe(true);
   });
 });
