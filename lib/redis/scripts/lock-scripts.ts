@@ -41,14 +41,22 @@ local function queueUp(queue, entry)
   end
   return {'w', lookAfter(queue, place)}
 end
-local answers = {'POSITIONS'}
+local answers, found = {'POSITIONS'}, 0
 if again then
   for place = 1, most do
     local position = positionOf(queueAt(place), ARGV[5 + place])
-    if position[1] ~= '0' then answers[place + 1] = position end
+    if position[1] ~= '0' then answers[place + 1], found = position, found + 1 end
   end
 end
-if not waits and not answers[2] then
+-- Some were taken by force since an earlier run: the rest is released, and all are asked for anew.
+if not waits and found > 0 and found < most then
+  for place = 1, most do
+    local queue = queueAt(place)
+    if remove(queue, ARGV[5 + place]) and settling == 0 then grantTurns(queue) end
+  end
+  answers, found = {'POSITIONS'}, 0
+end
+if not waits and found == 0 then
   if settling > 0 then return {'UNSETTLED', settling} end
   for place = 1, most do
     if not isFree(queueAt(place), ARGV[5 + place]) then return {'REFUSED'} end

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { ACQUIRE, FORCE } from '../../lib/redis/scripts/lock-scripts.js';
+import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
+import { RedisServer } from '../../lib/testing/index.js';
+import { linkTo, ScriptSession } from './support/script-session.js';
+
+const GRANTED = expect.any(Number);
+const HELD = ['g', GRANTED, 0];
+
+let server: RedisServer;
+let keys: RedisKeys;
+let join: () => Promise<ScriptSession>;
+
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+beforeEach(async () => {
+  const link = await linkTo(server.url);
+  keys = new RedisKeys(`test/${randomUUID()}`);
+  join = () => new ScriptSession(link, keys).join();
+});
+
+describe('a set that is asked for again, after another session took one of its keys by force', () => {
+  it.each(['k1', 'k2'] as const)('it took %s: the set is refused, and the other key is free', async (taken) => {
+    const queues = { k1: keys.queue('lock', 'k1'), k2: keys.queue('lock', 'k2') };
+    const all = [...queues.k1, ...queues.k2];
+    const [one, other] = [await join(), await join()];
+    const own = { k1: one.entry(), k2: one.entry() };
+    const theirs = other.entry();
+    expect(await one.run(ACQUIRE, all, '0', '0', own.k1, own.k2)).toEqual(['POSITIONS', HELD, HELD]);
+    await other.run(FORCE, queues[taken], own[taken]);
+    expect(await other.run(ACQUIRE, queues[taken], '0', '0', theirs)).toEqual(GRANTED);
+
+    expect(await one.run(ACQUIRE, all, '0', '1', own.k1, own.k2)).toEqual(['REFUSED']);
+
+    const holders = { k1: '*0\r\n', k2: '*0\r\n', [taken]: expect.stringMatching(/^\*1\r\n/) };
+    const found = async (key: 'k1' | 'k2') => server.ask('ZRANGE', queues[key][0], '0', '-1');
+    expect({ k1: await found('k1'), k2: await found('k2') }).toEqual(holders);
+    expect(await found(taken)).toContain(theirs);
+  });
+});
