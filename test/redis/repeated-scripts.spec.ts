@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { READ_CELL, WRITE_CELL } from '../../lib/redis/scripts/coordination-scripts.js';
 import { ACQUIRE, FORCE } from '../../lib/redis/scripts/lock-scripts.js';
+import { READ_RECORDS, WRITE_RECORDS } from '../../lib/redis/scripts/record-scripts.js';
 import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
 import { RedisServer } from '../../lib/testing/index.js';
 import { linkTo, ScriptSession } from './support/script-session.js';
@@ -40,5 +42,29 @@ describe('a set that is asked for again, after another session took one of its k
     const found = async (key: 'k1' | 'k2') => server.ask('ZRANGE', queues[key][0], '0', '-1');
     expect({ k1: await found('k1'), k2: await found('k2') }).toEqual(holders);
     expect(await found(taken)).toContain(theirs);
+  });
+});
+
+describe('a write that the next session has repeated, and whose first run comes late', () => {
+  const MS = 600_000;
+  const TIME = expect.any(String);
+
+  it('of a value: it is not applied over that of others', async () => {
+    const cell = [keys.of('cell', 'k'), keys.applied];
+    const [former, next, other] = [await join(), await join(), await join()];
+    await next.run(WRITE_CELL, cell, 'X', MS, '', 'set', 'a');
+    await other.run(WRITE_CELL, cell, 'Y', MS, '', 'set', 'b');
+    expect(await former.run(WRITE_CELL, cell, 'X', MS, '', 'set', 'a')).toEqual(['APPLIED', '']);
+    expect(await other.run(READ_CELL, cell.slice(0, 1))).toEqual(['CELL', 'b', '1', TIME]);
+  });
+
+  it('of a record: it is not applied over that of others', async () => {
+    const record = [keys.of('n', ''), keys.applied, keys.of('r', 'k')];
+    const [former, next, other] = [await join(), await join(), await join()];
+    await next.run(WRITE_RECORDS, record, 'X', MS, 'k', '', 'set', 'a');
+    await other.run(WRITE_RECORDS, record, 'Y', MS, 'k', '', 'set', 'b');
+    const late = await former.run(WRITE_RECORDS, record, 'X', MS, 'k', '', 'set', 'a');
+    expect(late).toEqual(['APPLIED', TIME, '']);
+    expect(await other.run(READ_RECORDS, record)).toEqual(['READ', ['b', '1', TIME]]);
   });
 });

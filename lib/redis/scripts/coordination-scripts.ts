@@ -11,25 +11,25 @@ return {'CELL', unpack(redis.call('HMGET', KEYS[3], 'v', 'n', 'rev'))}
 
 /**
  * Writes or removes a value once, and announces it. KEYS[4] is the sorted set of applied writes. ARGV after the head's:
- * '1' if it may have run before, write id, the time for which it may be repeated, condition ('', 'absent' or a version),
- * 'set' or 'remove', data. Costs 8 us. Returns `{'APPLIED', version}` or `{'CONFLICT'}`. The version is '' when the
- * write was applied before, and others have overwritten it since.
+ * write id, the time for which it may be repeated, condition ('', 'absent' or a version), 'set' or 'remove', data. Costs
+ * 8 us. Returns `{'APPLIED', version}` or `{'CONFLICT'}`. The version is '' when the write was applied before, and others
+ * have overwritten it since.
  */
 export const WRITE_CELL = new Script(
   'WRITE_CELL',
   `${HEAD}${ONCE}
-local again, id, condition, change = ARGV[4] == '1', ARGV[5], ARGV[7], ARGV[8]
+local id, condition, change = ARGV[4], ARGV[6], ARGV[7]
 local found = redis.call('HMGET', KEYS[3], 'n', 'w')
-if again and rememberedUntil(id) then
+if rememberedUntil(id) then
   local version = condition == 'absent' and '0' or condition ~= '' and digits(condition + 1) or ''
   return {'APPLIED', found[2] == id and found[1] or version}
 end
 if condition ~= '' and condition ~= (found[1] or 'absent') then return {'CONFLICT'} end
-remember(id, ARGV[6])
+remember(id, ARGV[5])
 local version = digits((found[1] or -1) + 1)
 if change == 'set' then
   local revision = digits(time[1] * 1000000 + time[2])
-  redis.call('HSET', KEYS[3], 'v', ARGV[9], 'n', version, 'rev', revision, 'w', id)
+  redis.call('HSET', KEYS[3], 'v', ARGV[8], 'n', version, 'rev', revision, 'w', id)
 else
   redis.call('DEL', KEYS[3])
 end
