@@ -86,8 +86,9 @@ return {'LEFT'}
 /**
  * Writes down what the caller held on the server's predecessor, while this server still settles. ARGV: identity, session
  * id, number of the connection, then a token, the former entry and the new one for each wait queue. A former entry that is
- * on record is replaced at any time; a writer's may have become a reader's since. An older token that excludes the new entry is stale: the server
- * does not know that it was released. Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
+ * on record is replaced at any time; a writer's may have become a reader's since. An older token that excludes the new
+ * entry is stale: it was released, or taken away by force, and the server does not know. Its process is told in case it
+ * does not know either. Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
  */
 export const ADOPT = new Script(
   'ADOPT',
@@ -102,9 +103,12 @@ local function adopt(queue, token, former, entry)
     local other, score = holders[place], tonumber(holders[place + 1])
     local isShared = string.sub(other, 1, 1) == mode and (mode == 'r' or mode == 'p')
     if score > token and not isShared then return 0 end
-    if score == token or (score < token and not isShared) then stale[#stale + 1] = other end
+    if score == token or (score < token and not isShared) then stale[#stale + 1] = {other, score} end
   end
-  for _, other in ipairs(stale) do redis.call('ZREM', queue.h, other) end
+  for _, one in ipairs(stale) do
+    redis.call('ZREM', queue.h, one[1])
+    if one[2] < token then tell(one[1], 'x') end
+  end
   redis.call('ZADD', queue.h, digits(token), entry)
   local last = math.max(token, tonumber(redis.call('GET', queue.t) or 0))
   redis.call('SET', queue.t, digits(last), 'PX', 86400000)
