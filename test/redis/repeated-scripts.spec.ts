@@ -32,8 +32,10 @@ describe('a set that is asked for again, after another session took one of its k
     const [one, other] = [await join(), await join()];
     const own = { k1: one.entry(), k2: one.entry() };
     const theirs = other.entry();
-    expect(await one.run(ACQUIRE, all, '0', '0', own.k1, own.k2)).toEqual(['POSITIONS', HELD, HELD]);
-    await other.run(FORCE, queues[taken], own[taken]);
+    const first = await one.run(ACQUIRE, all, '0', '0', own.k1, own.k2);
+    expect(first).toEqual(['POSITIONS', HELD, HELD]);
+    const [, k1, k2] = first as [string, [string, number], [string, number]];
+    await other.run(FORCE, queues[taken], { k1, k2 }[taken][1]);
     expect(await other.run(ACQUIRE, queues[taken], '0', '0', theirs)).toEqual(GRANTED);
 
     expect(await one.run(ACQUIRE, all, '0', '1', own.k1, own.k2)).toEqual(['REFUSED']);
