@@ -11,8 +11,10 @@ end
 
 /**
  * Begins a session. ARGV: the identity of the server that the caller knew before, or ''; session id; session timeout;
- * time that a new server must settle; number of shards. Costs 8 us. Refused as `{'SHARDS', number}` while sessions with
- * another number of shards live.
+ * time that a new server must settle; number of shards; the session that the caller has given up, or ''. Costs 8 us.
+ * Refused as `{'SHARDS', number}` while sessions with another number of shards live.
+ *
+ * The session that was given up ends here: its requests may still be on their way, and its leases are lost.
  *
  * A server that was promoted or restarted has another replication id than the one on record. Its sessions are over, and
  * it settles: some of its data may be older than leases that are still held. So does a server without a record that has
@@ -26,6 +28,8 @@ export const JOIN = new Script(
 local before, sid, timeout, delay = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local known = redis.call('HMGET', SERVER, 'identity', 'until', 'delay', 'run', 'shards')
 forgetEnded()
+redis.call('ZREM', SESSIONS, ARGV[6])
+redis.call('HDEL', SERVER, ARGV[6])
 local shards = known[5] or ARGV[5]
 if shards ~= ARGV[5] and redis.call('ZCARD', SESSIONS) > 0 then return {'SHARDS', shards} end
 local identity, calm = known[1], tonumber(known[2] or 0)
