@@ -97,12 +97,13 @@ export class RedisLocks implements PermitCounts {
     const sessions = this.#shards.of(key);
     const { lookEveryMs, topics } = sessions;
     const end = now() + graceMs;
+    // Holders by their tokens: entries change when a writer becomes a reader, and when a hold is adopted.
     const ask = async (asked: readonly string[], wait: boolean, given = signal): Promise<readonly string[]> => {
       const call = { key, wait, ...(given && { signal: given }) };
-      const [, ...holders] = await inSession(sessions, call, (session, limit) =>
+      const [, ...tokens] = await inSession(sessions, call, (session, limit) =>
         session.run(ASK, queue, [Math.round(3 * lookEveryMs), ...asked], { signal: limit }),
       );
-      return holders as string[];
+      return tokens as string[];
     };
     const asked = await ask([], false);
     if (asked.length === 0) return;

@@ -4,12 +4,9 @@ import { checkChanges, UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
 import { LIST_RECORDS, READ_RECORDS, WRITE_RECORDS } from './scripts/record-scripts.js';
 import type { Script, ScriptValue } from './client/script.js';
-import { flag } from './client/script.js';
 import { inSession } from './session/in-session.js';
 import type { Answer } from './session/redis-session.js';
 import type { RedisSessions } from './session/redis-sessions.js';
-
-type Values = readonly ScriptValue[] | ((again: boolean) => readonly ScriptValue[]);
 
 /** Records as hashes, read and written by one script each. */
 export class RedisRecords implements RecordStore {
@@ -48,8 +45,7 @@ export class RedisRecords implements RecordStore {
     const [first] = changes;
     if (!first) return { isApplied: true, records: [] };
     const id = randomUUID();
-    const rest = [id, String(this.#sessions.repeatableMs), ...changes.flatMap(valuesOf)];
-    const values = (again: boolean) => [flag(again), ...rest];
+    const values = [id, String(this.#sessions.repeatableMs), ...changes.flatMap(valuesOf)];
     const names = changes.map(({ name }) => name);
     const [word, ...answers] = await this.#run(WRITE_RECORDS, names, values);
     if (word === 'CONFLICT') return { isApplied: false, conflict: names[Number(answers[0]) - 1] ?? first.name };
@@ -60,13 +56,17 @@ export class RedisRecords implements RecordStore {
     return { isApplied: true, records: records.filter((_, place) => versions[place] !== '') };
   }
 
-  #run(script: Script, names: readonly string[], values: Values, about = names[0] ?? ''): Promise<Answer> {
+  #run(
+    script: Script,
+    names: readonly string[],
+    values: readonly ScriptValue[],
+    about = names[0] ?? '',
+  ): Promise<Answer> {
     names.forEach((name) => checkKey(name, 'name'));
     const { keys } = this.#sessions;
     const used = [keys.of('n', ''), keys.applied, ...names.map((name) => keys.of('r', name))];
-    const doubt = { isSo: false };
     return inSession(this.#sessions, { key: about, wait: false }, (session, signal) =>
-      session.run(script, used, values, { signal, doubt }),
+      session.run(script, used, values, { signal }),
     );
   }
 }

@@ -1,10 +1,13 @@
 import { connect, createServer } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { deferred } from '../../lib/async/deferred.js';
 import { LinkLostError } from '../../lib/redis/client/redis-error.js';
 import { RedisLink } from '../../lib/redis/client/redis-link.js';
 import { ADOPT } from '../../lib/redis/scripts/session-scripts.js';
+import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
 import { RedisServer } from '../../lib/testing/index.js';
 import { clientsOf, hold, settlingSeenBy } from './support/clients.js';
+import { linkTo, ScriptSession } from './support/script-session.js';
 
 let open: ReturnType<typeof clientsOf>;
 
@@ -44,6 +47,21 @@ function losingTheFirstAdoption(): { readonly answered: number } {
   });
   onTestFinished(() => spy.mockRestore());
   return seen;
+}
+
+/** Lets adoptions be carried out, and holds their answers back. */
+function holdingAdoptionsBack(): { readonly carriedOut: Promise<void>; letGo(): void } {
+  const { run } = RedisLink.prototype;
+  const [carriedOut, free] = [deferred(), deferred()];
+  const spy = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(async function (this: RedisLink, call) {
+    const answer = await run.call(this, call);
+    if (call.script !== ADOPT) return answer;
+    carriedOut.resolve();
+    await free.promise;
+    return answer;
+  });
+  onTestFinished(() => spy.mockRestore());
+  return { carriedOut: carriedOut.promise, letGo: () => free.resolve() };
 }
 
 describe('a replica that is promoted', () => {
@@ -93,6 +111,33 @@ describe('a replica that is promoted', () => {
     expect(lease.isHeld()).toBe(true);
     await lease.release();
     expect(await other.lineOf('k')).toEqual([]);
+  });
+
+  it('and whose answer to the adoption comes after a removal by force: the holder hears of it', async () => {
+    const server = await start();
+    const [one, other] = [open(server.url), open(server.url)];
+    const lease = await hold(one, 'k');
+    await other.connect();
+    const adoptions = holdingAdoptionsBack();
+    await server.ask('REPLICAOF', '127.0.0.1', '1');
+    await server.ask('REPLICAOF', 'NO', 'ONE');
+    await adoptions.carriedOut;
+    await other.revoke?.('k', { graceMs: 0, signal: undefined });
+    expect(await other.lineOf('k')).toEqual([]);
+    adoptions.letGo();
+    await expect.poll(() => lease.state).toBe('lost');
+  });
+
+  it('and where a later holder adopts the key: an earlier one hears that it is stale', async () => {
+    const server = await start();
+    const [link, keys] = [await linkTo(server.url), new RedisKeys('test/stale')];
+    const join = () => new ScriptSession(link, keys).join({ settles: true });
+    const [earlier, later] = [await join(), await join()];
+    const queue = keys.queue('lock', 'k');
+    expect(await earlier.run(ADOPT, queue, '10', earlier.entry(), earlier.entry())).toEqual(['ADOPTED', 1]);
+    expect(await later.run(ADOPT, queue, '11', later.entry(), later.entry())).toEqual(['ADOPTED', 1]);
+    await expect.poll(() => earlier.messages).toEqual(['x 2']);
+    expect(later.messages).toEqual([]);
   });
 
   it('without the release: the key is granted when the former record is over', async () => {

@@ -72,7 +72,7 @@ async function joined(address: string) {
   const reply = await link.run({
     script: JOIN,
     keys: [keys.sessions, keys.server],
-    values: ['', session, SESSION_MS, 0, 1],
+    values: ['', session, SESSION_MS, 0, 1, ''],
   });
   const [, identity] = reply as [string, string];
   return { link, keys, session, head: [identity, session, 1] as const };

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Cell, CellChange, Cells, CellWrite } from '../../contract/coordination-backend.js';
 import { checkKey } from '../../contract/key.js';
-import { flag } from '../client/script.js';
 import { READ_CELL, WRITE_CELL } from '../scripts/coordination-scripts.js';
 import { inSession } from '../session/in-session.js';
 import type { RedisShards } from '../session/redis-shards.js';
@@ -29,14 +28,12 @@ export class RedisCells implements Cells {
 
   async write(key: string, { data, ifVersion }: CellChange, signal: AbortSignal, name = key): Promise<CellWrite> {
     const id = randomUUID();
-    const doubt = { isSo: false };
     const sessions = this.#shards.of(key);
     const keys = [this.#of(key), sessions.keys.applied];
     const change = data === undefined ? ['remove'] : ['set', data];
-    const rest = [id, String(sessions.repeatableMs), String(ifVersion ?? ''), ...change];
-    const values = (again: boolean) => [flag(again), ...rest];
+    const values = [id, String(sessions.repeatableMs), String(ifVersion ?? ''), ...change];
     const [word, version] = await inSession(sessions, { key: name, wait: false, signal }, (session, limit) =>
-      session.run(WRITE_CELL, keys, values, { signal: limit, doubt }),
+      session.run(WRITE_CELL, keys, values, { signal: limit }),
     );
     if (word === 'CONFLICT') return { isApplied: false };
     return { isApplied: true, version: data === undefined || version === '' ? undefined : Number(version) };

@@ -59,8 +59,13 @@ export class RedisQueues implements Queues {
     const taken = await this.#inTurn('take', request, async (session, signal) => {
       const number = session.enter(NOBODY);
       session.forget(number);
+      const doubt = { isSo: false };
       const values = (again: boolean) => [flag(again), number, atMost];
-      const taking = session.run(TAKE, items, values, { inBytes: true });
+      const taking = session.run(TAKE, items, values, { inBytes: true, doubt }).catch((error: unknown) => {
+        // An earlier run, whose answer was lost, may have taken some.
+        if (doubt.isSo) this.#findAndPutBack(session, items, number, atMost);
+        throw error;
+      });
       const [word, ...rest] = await orBackAgain(taking, signal, (late) => this.#putBack(session, items, number, late));
       if (word === 'NONE') return { againInMs: this.#timeToLook(rest[0]) };
       const [token, ...found] = rest as Buffer[];
@@ -163,6 +168,13 @@ export class RedisQueues implements Queues {
     const by = { session, items, number };
     void session.persistently(async () => {
       for (const id of ids) await this.#settle(by, id, 'back');
+    });
+  }
+
+  /** Puts items back that were taken by a request without an answer. */
+  #findAndPutBack(session: RedisSession, items: ItemKeys, number: number, atMost: number): void {
+    void session.persistently(async () => {
+      this.#putBack(session, items, number, await session.run(TAKE, items, ['own', number, atMost]));
     });
   }
 

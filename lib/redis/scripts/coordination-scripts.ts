@@ -11,25 +11,25 @@ return {'CELL', unpack(redis.call('HMGET', KEYS[3], 'v', 'n', 'rev'))}
 
 /**
  * Writes or removes a value once, and announces it. KEYS[4] is the sorted set of applied writes. ARGV after the head's:
- * '1' if it may have run before, write id, the time for which it may be repeated, condition ('', 'absent' or a version),
- * 'set' or 'remove', data. Costs 8 us. Returns `{'APPLIED', version}` or `{'CONFLICT'}`. The version is '' when the
- * write was applied before, and others have overwritten it since.
+ * write id, the time for which it may be repeated, condition ('', 'absent' or a version), 'set' or 'remove', data. Costs
+ * 8 us. Returns `{'APPLIED', version}` or `{'CONFLICT'}`. The version is '' when the write was applied before, and others
+ * have overwritten it since.
  */
 export const WRITE_CELL = new Script(
   'WRITE_CELL',
   `${HEAD}${ONCE}
-local again, id, condition, change = ARGV[4] == '1', ARGV[5], ARGV[7], ARGV[8]
+local id, condition, change = ARGV[4], ARGV[6], ARGV[7]
 local found = redis.call('HMGET', KEYS[3], 'n', 'w')
-if again and rememberedUntil(id) then
+if rememberedUntil(id) then
   local version = condition == 'absent' and '0' or condition ~= '' and digits(condition + 1) or ''
   return {'APPLIED', found[2] == id and found[1] or version}
 end
 if condition ~= '' and condition ~= (found[1] or 'absent') then return {'CONFLICT'} end
-remember(id, ARGV[6])
+remember(id, ARGV[5])
 local version = digits((found[1] or -1) + 1)
 if change == 'set' then
   local revision = digits(time[1] * 1000000 + time[2])
-  redis.call('HSET', KEYS[3], 'v', ARGV[9], 'n', version, 'rev', revision, 'w', id)
+  redis.call('HSET', KEYS[3], 'v', ARGV[8], 'n', version, 'rev', revision, 'w', id)
 else
   redis.call('DEL', KEYS[3])
 end
@@ -65,27 +65,36 @@ return {'PUT'}
 );
 
 /**
- * Takes the first items that have no living taker. ARGV after the head's: '1' if it may have run before, the taker's
- * number, most items. Costs 4 us, and 1 us for each item that is passed or taken. Returns `{'TAKEN', token, id, payload,
- * …}`, or `{'NONE', ms}` with the time after which a taker may be over.
+ * Takes the first items that have no living taker. ARGV after the head's: '1' if it may have run before, 'own' to return
+ * only what an earlier run has taken, the taker's number, most items. A run that was repeated returns what it took before
+ * and nothing else: an earlier item may have become free since. Costs 4 us, and 1 us for each item that is passed or
+ * taken. Returns `{'TAKEN', token, id, payload, …}`, or `{'NONE', ms}` with the time after which a taker may be over.
  */
 export const TAKE = new Script(
   'TAKE',
   `${HEAD}
-local again, taker, most = ARGV[4] == '1', sid .. '|' .. ARGV[5], tonumber(ARGV[6])
+local again, taker, most = ARGV[4], sid .. '|' .. ARGV[5], tonumber(ARGV[6])
 if settling > 0 then return {'NONE', settling} end
-local taken, first, from = {}, -1, 0
-while #taken < most do
-  local ids = redis.call('ZRANGE', KEYS[3], from, from + 99)
-  if #ids == 0 then break end
-  for _, id in ipairs(ids) do
-    local other = redis.call('HGET', KEYS[5], id)
-    local left = other and endOf(string.match(other, '^[^|]*')) - now or 0
-    if #taken < most and (left <= 0 or (again and other == taker)) then taken[#taken + 1] = id
-    elseif left > 0 and (first < 0 or left < first) then first = left end
-  end
-  from = from + 100
+local taken, first = {}, -1
+local function isOwn(other) return other == taker end
+local function isFree(other)
+  local left = other and endOf(string.match(other, '^[^|]*')) - now or 0
+  if left > 0 and (first < 0 or left < first) then first = left end
+  return left <= 0
 end
+local function collect(isWanted)
+  local from = 0
+  while #taken < most do
+    local ids = redis.call('ZRANGE', KEYS[3], from, from + 99)
+    if #ids == 0 then break end
+    for _, id in ipairs(ids) do
+      if #taken < most and isWanted(redis.call('HGET', KEYS[5], id)) then taken[#taken + 1] = id end
+    end
+    from = from + 100
+  end
+end
+if again ~= '0' then collect(isOwn) end
+if #taken == 0 and again ~= 'own' then collect(isFree) end
 if #taken == 0 then return {'NONE', first < 0 and -1 or first + 1} end
 local token = digits(math.max(tonumber(redis.call('GET', KEYS[6]) or 0) + 1, ticks))
 redis.call('SET', KEYS[6], token, 'PX', 86400000)

@@ -41,14 +41,22 @@ local function queueUp(queue, entry)
   end
   return {'w', lookAfter(queue, place)}
 end
-local answers = {'POSITIONS'}
+local answers, found = {'POSITIONS'}, 0
 if again then
   for place = 1, most do
     local position = positionOf(queueAt(place), ARGV[5 + place])
-    if position[1] ~= '0' then answers[place + 1] = position end
+    if position[1] ~= '0' then answers[place + 1], found = position, found + 1 end
   end
 end
-if not waits and not answers[2] then
+-- Some were taken by force since an earlier run: the rest is released, and all are asked for anew.
+if not waits and found > 0 and found < most then
+  for place = 1, most do
+    local queue = queueAt(place)
+    if remove(queue, ARGV[5 + place]) and settling == 0 then grantTurns(queue) end
+  end
+  answers, found = {'POSITIONS'}, 0
+end
+if not waits and found == 0 then
   if settling > 0 then return {'UNSETTLED', settling} end
   for place = 1, most do
     if not isFree(queueAt(place), ARGV[5 + place]) then return {'REFUSED'} end
@@ -157,37 +165,56 @@ return {'LISTED', holders, waiting}
 );
 
 /**
+ * The holders whose tokens are the values from a place on, each with its token; without any values, all holders. A token
+ * stays the same when a writer becomes a reader, and when another session adopts a hold. Its entry changes then.
+ */
+const BY_TOKEN = `
+local function holdersFrom(queue, first)
+  local isGiven, found = {}, {}
+  for place = first, #ARGV do isGiven[ARGV[place]] = true end
+  local entries = redis.call('ZRANGE', queue.h, 0, -1, 'WITHSCORES')
+  for place = 1, #entries, 2 do
+    local token = digits(tonumber(entries[place + 1]))
+    if #ARGV < first or isGiven[token] then found[#found + 1] = {entries[place], token} end
+  end
+  return found
+end
+`;
+
+/**
  * Asks all holders to release, and makes changes of the wait queue known for a while. ARGV after the head's: for how long, then
- * the holders that are asked; without any, all present holders. Costs 3 us, and 2 us for each holder. Returns `{'ASKED',
- * entry, …}`: those that still hold.
+ * the tokens of the holders that are asked; without any, all present holders. Costs 3 us, and 2 us for each holder.
+ * Returns `{'ASKED', token, …}`: those that still hold. While the server settles, that may be any: their holds may be
+ * adopted yet.
  */
 export const ASK = new Script(
   'ASK',
-  `${HEAD}${WAIT_QUEUES}
-local queue, answers, asked = queueAt(1), {'ASKED'}, {unpack(ARGV, 5)}
+  `${HEAD}${WAIT_QUEUES}${BY_TOKEN}
+local queue, answers = queueAt(1), {'ASKED'}
 redis.call('SET', queue.o, '1', 'PX', ARGV[4])
 reap(queue)
-if #asked == 0 then asked = redis.call('ZRANGE', queue.h, 0, -1) end
-for _, entry in ipairs(asked) do
-  if redis.call('ZSCORE', queue.h, entry) then
-    tell(entry, 'r')
-    answers[#answers + 1] = entry
-  end
+for place, holder in ipairs(holdersFrom(queue, 5)) do
+  tell(holder[1], 'r')
+  answers[place + 1] = holder[2]
+end
+if settling > 0 then
+  for place = 5, #ARGV do answers[place - 3] = ARGV[place] end
 end
 return answers
 `,
 );
 
 /**
- * Takes the key from holders by force, tells their processes, and hands over. ARGV after the head's: the entries. Costs 4
- * us, and 2 us for each.
+ * Takes the key from holders by force, tells their processes, and hands over. ARGV after the head's: their tokens. Costs
+ * 4 us, and 2 us for each holder.
  */
 export const FORCE = new Script(
   'FORCE',
-  `${HEAD}${WAIT_QUEUES}
+  `${HEAD}${WAIT_QUEUES}${BY_TOKEN}
 local queue = queueAt(1)
-for place = 4, #ARGV do
-  if remove(queue, ARGV[place]) then tell(ARGV[place], 'x') end
+for _, holder in ipairs(holdersFrom(queue, 4)) do
+  remove(queue, holder[1])
+  tell(holder[1], 'x')
 end
 if settling == 0 then grantTurns(queue) end
 return {'DONE'}

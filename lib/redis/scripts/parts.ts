@@ -171,8 +171,9 @@ end
 `;
 
 /**
- * Writes that are applied once, however often they are sent. KEYS[4] is the sorted set of the ids of applied writes, by
- * the time until which they are remembered. It has no expiry, so no policy evicts it. Costs 3 us.
+ * Writes that are applied once, however often they are sent. A first request may run after its repetition, so each is
+ * looked for. KEYS[4] is the sorted set of the ids of applied writes, by the time until which they are remembered. It has
+ * no expiry, so no policy evicts it. Costs 3 us.
  */
 export const ONCE = `
 -- The time until which an applied write is remembered; false: it was not applied.

@@ -19,21 +19,21 @@ return answers
 );
 
 /**
- * Applies all changes or none, and once. ARGV after the head's: '1' if it may have run before, write id, the time for
- * which it may be repeated, then for each record its name, its condition ('', 'absent' or a version), its change ('set',
- * 'remove' or 'keep'), its value. Costs 6 us, and 3 us for each record. Returns `{'APPLIED', time, version, …}` or
- * `{'CONFLICT', place}`. A version is '' when the write was applied before, and others have overwritten it since.
+ * Applies all changes or none, and once. ARGV after the head's: write id, the time for which it may be repeated, then
+ * for each record its name, its condition ('', 'absent' or a version), its change ('set', 'remove' or 'keep'), its value.
+ * Costs 6 us, and 3 us for each record. Returns `{'APPLIED', time, version, …}` or `{'CONFLICT', place}`. A version is ''
+ * when the write was applied before, and others have overwritten it since.
  */
 export const WRITE_RECORDS = new Script(
   'WRITE_RECORDS',
   `${HEAD}${ONCE}
-local again, id, forMs = ARGV[4] == '1', ARGV[5], ARGV[6]
+local id, forMs = ARGV[4], ARGV[5]
 local most = #KEYS - 4
 local function changeAt(place)
-  local first = 7 + 4 * (place - 1)
+  local first = 6 + 4 * (place - 1)
   return KEYS[4 + place], ARGV[first], ARGV[first + 1], ARGV[first + 2], ARGV[first + 3]
 end
-local remembered = again and rememberedUntil(id)
+local remembered = rememberedUntil(id)
 if remembered then
   local answers = {'APPLIED', digits(remembered - forMs)}
   for place = 1, most do

@@ -11,8 +11,10 @@ end
 
 /**
  * Begins a session. ARGV: the identity of the server that the caller knew before, or ''; session id; session timeout;
- * time that a new server must settle; number of shards. Costs 8 us. Refused as `{'SHARDS', number}` while sessions with
- * another number of shards live.
+ * time that a new server must settle; number of shards; the session that the caller has given up, or ''. Costs 8 us.
+ * Refused as `{'SHARDS', number}` while sessions with another number of shards live.
+ *
+ * The session that was given up ends here: its requests may still be on their way, and its leases are lost.
  *
  * A server that was promoted or restarted has another replication id than the one on record. Its sessions are over, and
  * it settles: some of its data may be older than leases that are still held. So does a server without a record that has
@@ -26,6 +28,8 @@ export const JOIN = new Script(
 local before, sid, timeout, delay = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
 local known = redis.call('HMGET', SERVER, 'identity', 'until', 'delay', 'run', 'shards')
 forgetEnded()
+redis.call('ZREM', SESSIONS, ARGV[6])
+redis.call('HDEL', SERVER, ARGV[6])
 local shards = known[5] or ARGV[5]
 if shards ~= ARGV[5] and redis.call('ZCARD', SESSIONS) > 0 then return {'SHARDS', shards} end
 local identity, calm = known[1], tonumber(known[2] or 0)
@@ -86,8 +90,9 @@ return {'LEFT'}
 /**
  * Writes down what the caller held on the server's predecessor, while this server still settles. ARGV: identity, session
  * id, number of the connection, then a token, the former entry and the new one for each wait queue. A former entry that is
- * on record is replaced at any time; a writer's may have become a reader's since. An older token that excludes the new entry is stale: the server
- * does not know that it was released. Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
+ * on record is replaced at any time; a writer's may have become a reader's since. An older token that excludes the new
+ * entry is stale: it was released, or taken away by force, and the server does not know. Its process is told in case it
+ * does not know either. Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
  */
 export const ADOPT = new Script(
   'ADOPT',
@@ -102,9 +107,12 @@ local function adopt(queue, token, former, entry)
     local other, score = holders[place], tonumber(holders[place + 1])
     local isShared = string.sub(other, 1, 1) == mode and (mode == 'r' or mode == 'p')
     if score > token and not isShared then return 0 end
-    if score == token or (score < token and not isShared) then stale[#stale + 1] = other end
+    if score == token or (score < token and not isShared) then stale[#stale + 1] = {other, score} end
   end
-  for _, other in ipairs(stale) do redis.call('ZREM', queue.h, other) end
+  for _, one in ipairs(stale) do
+    redis.call('ZREM', queue.h, one[1])
+    if one[2] < token then tell(one[1], 'x') end
+  end
   redis.call('ZADD', queue.h, digits(token), entry)
   local last = math.max(token, tonumber(redis.call('GET', queue.t) or 0))
   redis.call('SET', queue.t, digits(last), 'PX', 86400000)

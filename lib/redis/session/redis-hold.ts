@@ -182,9 +182,10 @@ export class RedisHold implements Grant, OwnEntry {
     this.#place = place;
     this.#mayBeReader = false;
     this.#carried = this.#enter(session);
-    // Messages to the new entry may have come before this.
     this.#wanted.set();
     this.lease.resume();
+    // Messages to the new entry may have come before this.
+    this.mayHaveMissed();
     for (const moved of this.#onMoved.splice(0)) moved();
   }
 

@@ -53,6 +53,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #link: RedisLink | undefined;
   #session: RedisSession | undefined;
+  /** The last session that this process has ended, for the server, which may not know; '' when it knows. */
+  #overdue = '';
   /** Former sessions whose holds are not adopted yet. */
   #former: RedisSession[] = [];
   #renewal: Renewal | undefined;
@@ -184,10 +186,6 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     if (this.#session !== session) return;
     this.#cut();
     link.unsubscribe(session.channel);
-    if (why === 'LATE') {
-      const keys = [this.keys.sessions, this.keys.server];
-      await link.run({ script: BYE, keys, values: [session.server, session.id, session.linkNumber] });
-    }
     if (why === 'NEWSERVER') {
       this.#former.push(session);
       this.#session = undefined;
@@ -203,7 +201,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     await link.subscribe(this.keys.channel(id), (message) => this.#received(session, message));
     const provenAt = now();
     const keys = [this.keys.sessions, this.keys.server];
-    const values = [this.#known, id, sessionTimeoutMs, restartDelayMs, shards];
+    const values = [this.#known, id, sessionTimeoutMs, restartDelayMs, shards, this.#overdue];
     const reply = await link.run({ script: JOIN, keys, values });
     const [word, others] = reply as [string, string];
     if (word === 'SHARDS') throw otherShards(shards, others);
@@ -211,6 +209,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     const proof = { timeoutMs: sessionTimeoutMs, provenAt, serverTime: Number(serverTime) };
     const session = new RedisSession(id, server, this.keys, proof, { doubted: () => this.#renewal?.hurry() });
     this.#session = session;
+    this.#overdue = '';
     this.#known = server;
     this.#settledAt = now() + settlingMs;
     this.report.joined(settlingMs);
@@ -256,6 +255,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
 
   #ended(session: RedisSession, why: string): void {
     this.#session = undefined;
+    this.#overdue = session.id;
     this.lostSession();
     session.end(why);
     this.report.ended(session.id, why);
