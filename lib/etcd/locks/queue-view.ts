@@ -249,8 +249,8 @@ export class QueueView {
   #lookLater(): void {
     this.#cancelLook();
     const look = () => {
-      if (this.isUnused && this.#read !== 'failed') return;
-      this.#load();
+      // A copy that is not used now may be used again.
+      if (!this.isUnused || this.#read === 'failed') this.#load();
       this.#lookLater();
     };
     this.#cancelLook = after(this.#read === 'failed' ? RETRY_MS : this.#lookEveryMs, look, 'unref');

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import type { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
 import type { RangeListener, Watches } from '../../../lib/etcd/session/watches.js';
@@ -8,6 +8,7 @@ import type { Place } from '../../../lib/etcd/locks/queue-view.js';
 import type { KeyValue } from '../../../lib/etcd/wire/responses.js';
 
 const QUEUE = { entries: 'q//', own: 'q//' };
+const LOOK_EVERY_MS = 60_000;
 const VALUE = Buffer.from(JSON.stringify({ mode: 'exclusive', since: 0 }));
 
 const kvOf = (name: string, created: number, modified = created): KeyValue => ({
@@ -36,7 +37,7 @@ function setUp() {
       ),
     );
   const session = { read, isOver: false };
-  const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, QUEUE, 60_000);
+  const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, QUEUE, LOOK_EVERY_MS);
   const places: (Place | undefined)[] = [];
   const follow = (name: string, created: number) =>
     view.follow({ entryKey: `q//${name}`, created, placed: (place) => void places.push(place) });
@@ -209,5 +210,20 @@ describe('a view of a wait queue', () => {
     await answer([kvOf('a', 5), kvOf('me', 7)], 8);
     await answer([kvOf('me', 7)], 9);
     expect(places.at(-1)?.isTurn).toBe(true);
+  });
+
+  it('is read now and then also after a time in which nothing used it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { view, reads, follow, answer } = setUp();
+    onTestFinished(() => view.end());
+    const leave = follow('me', 7);
+    await answer([kvOf('me', 7)], 7);
+    leave();
+    vi.advanceTimersByTime(LOOK_EVERY_MS);
+    expect(reads).toEqual([]);
+    follow('me', 7);
+    vi.advanceTimersByTime(LOOK_EVERY_MS);
+    expect(reads.length).toBe(1);
   });
 });
