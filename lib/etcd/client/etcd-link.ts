@@ -118,7 +118,7 @@ export class EtcdLink {
     }
   }
 
-  /** Passes what all watches see to `onResponse`. There is one listener. */
+  /** Passes what all watches see to `onResponse`. There is one listener: watches for a former one end. */
   watchBy(onResponse: (response: WatchResponse) => void): void {
     if (this.#fault) return;
     const received = (bytes: Buffer) => {
@@ -129,6 +129,8 @@ export class EtcdLink {
         this.close('a change could not be handled', error);
       }
     };
+    // The next session on a living link begins all watches anew: both streams would tell of each change.
+    this.#watch?.cancel();
     this.#watch = this.#stream(METHODS.watch, received, (error) => this.close(error.message, error));
   }
 

@@ -138,7 +138,8 @@ export class QueueView {
     this.#take(state);
     const listener = {
       changed: (events: readonly WatchEvent[]) => this.#changed(events),
-      missed: () => this.#needsReadAt(this.#revision + 1),
+      // Some servers forget also a deletion at that revision. There may be no later one yet.
+      missed: (compactRevision: number) => this.#needsReadAt(compactRevision),
     };
     const { entries, number } = this.#queue;
     const ranges = number === undefined ? [rangeBelow(entries)] : [rangeBelow(entries), { key: number }];
@@ -249,8 +250,8 @@ export class QueueView {
   #lookLater(): void {
     this.#cancelLook();
     const look = () => {
-      if (this.isUnused && this.#read !== 'failed') return;
-      this.#load();
+      // A copy that is not used now may be used again.
+      if (!this.isUnused || this.#read === 'failed') this.#load();
       this.#lookLater();
     };
     this.#cancelLook = after(this.#read === 'failed' ? RETRY_MS : this.#lookEveryMs, look, 'unref');

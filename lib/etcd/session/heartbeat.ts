@@ -96,8 +96,9 @@ export class Heartbeat {
   #send(): void {
     this.start();
     void this.beat()
-      // A refusal is an answer, but proves nothing. A lost link is noticed by itself.
-      .catch((): Beat => 'unproven')
+      // A refusal is an answer, but proves nothing. A renewal whose proof is always refused must not keep the keys alive.
+      // A lost link is noticed by itself.
+      .catch((): Beat => (this.#session.deadline <= now() ? 'over' : 'unproven'))
       .then((beat) => {
         if (beat !== 'over' || this.#isStopped) return;
         this.stop();

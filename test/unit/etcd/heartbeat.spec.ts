@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { now } from '../../../lib/async/clock.js';
+import { RefusedError } from '../../../lib/etcd/client/etcd-error.js';
 import type { EtcdLink } from '../../../lib/etcd/client/etcd-link.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
@@ -17,8 +18,10 @@ function setUp(ageMs = 5_000) {
   const link = { keepAlive: vi.fn(), range: vi.fn(), close: vi.fn() };
   const proof = { key: session.key, revision: 1, lease: 7n };
   const options = { link: link as unknown as EtcdLink, proof, everyMs: 1_000 };
-  const heartbeat = new Heartbeat(session, options, () => {});
-  return { session, link, heartbeat, before: session.deadline };
+  const onOver = vi.fn();
+  const heartbeat = new Heartbeat(session, options, onOver);
+  onTestFinished(() => heartbeat.stop());
+  return { session, link, heartbeat, onOver, before: session.deadline };
 }
 
 describe('a heartbeat', () => {
@@ -86,6 +89,22 @@ describe('a heartbeat', () => {
     link.range.mockResolvedValue({ ...FOUND, term: 3 });
     expect(await heartbeat.beat()).toBe('over');
     expect(session.deadline).toBe(deadline);
+  });
+
+  it.each([
+    ['over whose deadline has passed', TTL * 1_000, 1],
+    ['not over whose deadline has not passed', 5_000, 0],
+  ])('finds a session %s, while the read after each renewal is refused', async (_, ageMs, times) => {
+    const { link, heartbeat, onOver } = setUp(ageMs);
+    link.keepAlive.mockResolvedValue({ ttl: TTL, term: 3 });
+    const refusal = new RefusedError('PERMISSION_DENIED', 'etcdserver: permission denied');
+    link.range.mockRejectedValue(refusal);
+    heartbeat.hurry();
+    await new Promise(setImmediate);
+    expect(link.range).toHaveBeenCalledOnce();
+    expect(onOver).toHaveBeenCalledTimes(times);
+    // A session that is to continue on another link learns of the refusal.
+    await expect(heartbeat.beat()).rejects.toBe(refusal);
   });
 
   it('closes a link that the session is not bound to any more', async () => {

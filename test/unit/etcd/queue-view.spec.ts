@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import type { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
 import type { RangeListener, Watches } from '../../../lib/etcd/session/watches.js';
@@ -8,6 +8,7 @@ import type { Place } from '../../../lib/etcd/locks/queue-view.js';
 import type { KeyValue } from '../../../lib/etcd/wire/responses.js';
 
 const QUEUE = { entries: 'q//', own: 'q//' };
+const LOOK_EVERY_MS = 60_000;
 const VALUE = Buffer.from(JSON.stringify({ mode: 'exclusive', since: 0 }));
 
 const kvOf = (name: string, created: number, modified = created): KeyValue => ({
@@ -36,7 +37,7 @@ function setUp() {
       ),
     );
   const session = { read, isOver: false };
-  const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, QUEUE, 60_000);
+  const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, QUEUE, LOOK_EVERY_MS);
   const places: (Place | undefined)[] = [];
   const follow = (name: string, created: number) =>
     view.follow({ entryKey: `q//${name}`, created, placed: (place) => void places.push(place) });
@@ -50,7 +51,7 @@ function setUp() {
     created.resolve(revision);
     await new Promise(setImmediate);
   };
-  const missed = () => listeners[0]?.missed();
+  const missed = (compacted: number) => listeners[0]?.missed(compacted);
   return { view, reads, places, follow, answer, put, remove, watchedFrom, missed };
 }
 
@@ -142,11 +143,11 @@ describe('a view of a wait queue', () => {
     const { places, follow, answer, missed, put } = setUp();
     follow('me', 7);
     await answer([kvOf('a', 5), kvOf('me', 7)], 7);
-    missed();
+    missed(18);
     put(kvOf('c', 19));
     await answer([kvOf('me', 7)], 20);
     expect(places.at(-1)).toMatchObject({ isTurn: true, isWanted: false });
-    missed();
+    missed(22);
     put(kvOf('b', 30));
     await answer([kvOf('me', 7)], 25);
     expect(places.at(-1)?.isWanted).toBe(true);
@@ -204,10 +205,50 @@ describe('a view of a wait queue', () => {
     const { places, follow, answer, missed } = setUp();
     follow('me', 7);
     await answer([kvOf('a', 5), kvOf('me', 7)], 7);
-    missed();
-    missed();
+    missed(8);
+    missed(9);
     await answer([kvOf('a', 5), kvOf('me', 7)], 8);
     await answer([kvOf('me', 7)], 9);
     expect(places.at(-1)?.isTurn).toBe(true);
+  });
+
+  it('misses nothing that the server has forgotten, and that it has read', async () => {
+    const { places, reads, follow, answer, missed, remove } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 20);
+    missed(15);
+    // No revision may follow for a long time.
+    await answer([kvOf('a', 5), kvOf('me', 7)], 20);
+    remove('a', 21);
+    expect(places.at(-1)?.isTurn).toBe(true);
+    expect(reads).toEqual([]);
+  });
+
+  it('goes on with a read at the revision up to which the server has forgotten changes', async () => {
+    const { places, reads, follow, answer, missed, remove } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('b', 6), kvOf('me', 7)], 7);
+    // The deletion at this revision may be forgotten too.
+    missed(8);
+    expect(reads.length).toBe(1);
+    await answer([kvOf('b', 6), kvOf('me', 7)], 8);
+    remove('b', 9);
+    expect(places.at(-1)?.isTurn).toBe(true);
+    expect(reads).toEqual([]);
+  });
+
+  it('is read now and then also after a time in which nothing used it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { view, reads, follow, answer } = setUp();
+    onTestFinished(() => view.end());
+    const leave = follow('me', 7);
+    await answer([kvOf('me', 7)], 7);
+    leave();
+    vi.advanceTimersByTime(LOOK_EVERY_MS);
+    expect(reads).toEqual([]);
+    follow('me', 7);
+    vi.advanceTimersByTime(LOOK_EVERY_MS);
+    expect(reads.length).toBe(1);
   });
 });
