@@ -49,7 +49,7 @@ it('a hold whose adoption the server refuses at first is adopted', async () => {
   await vi.waitFor(() => expect(asked).toHaveLength(2));
   asked[1]!.answer.resolve(['ADOPTED', 1]);
   await adopted;
-  expect(asked.map(({ script }) => script)).toEqual(['ADOPT', 'ADOPT']);
+  expect(asked.map(({ script }) => script)).toEqual(['ADOPT', 'ADOPT', 'LOOK']);
   expect(session.leases.size).toBe(1);
   expect(hold.lease.isHeld()).toBe(true);
 });
