@@ -26,7 +26,7 @@ beforeEach(async () => {
 });
 
 describe('a set that is asked for again, after another session took one of its keys by force', () => {
-  it.each(['k1', 'k2'] as const)('it took %s: the set is refused, and the other key is free', async (taken) => {
+  it.each(['k1', 'k2'] as const)('namely %s: the set is refused, and the other key is free', async (taken) => {
     const queues = { k1: keys.queue('lock', 'k1'), k2: keys.queue('lock', 'k2') };
     const all = [...queues.k1, ...queues.k2];
     const [one, other] = [await join(), await join()];
