@@ -138,7 +138,8 @@ export class QueueView {
     this.#take(state);
     const listener = {
       changed: (events: readonly WatchEvent[]) => this.#changed(events),
-      missed: () => this.#needsReadAt(this.#revision + 1),
+      // Some servers forget also a deletion at that revision. There may be no later one yet.
+      missed: (compactRevision: number) => this.#needsReadAt(compactRevision),
     };
     const { entries, number } = this.#queue;
     const ranges = number === undefined ? [rangeBelow(entries)] : [rangeBelow(entries), { key: number }];

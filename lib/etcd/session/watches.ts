@@ -11,8 +11,11 @@ import type { WatchEvent, WatchResponse } from '../wire/responses.js';
 export interface RangeListener {
   /** Called with changes, in their order. None is missing, and none comes twice. */
   changed(events: readonly WatchEvent[]): void;
-  /** Called when the server has forgotten changes that were not seen: the range has to be read again. */
-  missed(): void;
+  /**
+   * Called when the server has forgotten changes that were not seen: the range has to be read again.
+   * @param compactRevision later changes are seen
+   */
+  missed(compactRevision: number): void;
 }
 
 interface Watch {
@@ -73,7 +76,7 @@ export class Watches {
     if (compactRevision && watch) {
       watch.next = compactRevision;
       link.watch(id, watch.range, watch.next);
-      watch.listener.missed();
+      watch.listener.missed(compactRevision);
       // An own request to end a watch is answered as well.
     } else if (watch || reason) link.close(`the server has ended a watch: ${reason || 'no reason given'}`);
   }

@@ -51,7 +51,7 @@ function setUp() {
     created.resolve(revision);
     await new Promise(setImmediate);
   };
-  const missed = () => listeners[0]?.missed();
+  const missed = (compacted: number) => listeners[0]?.missed(compacted);
   return { view, reads, places, follow, answer, put, remove, watchedFrom, missed };
 }
 
@@ -143,11 +143,11 @@ describe('a view of a wait queue', () => {
     const { places, follow, answer, missed, put } = setUp();
     follow('me', 7);
     await answer([kvOf('a', 5), kvOf('me', 7)], 7);
-    missed();
+    missed(18);
     put(kvOf('c', 19));
     await answer([kvOf('me', 7)], 20);
     expect(places.at(-1)).toMatchObject({ isTurn: true, isWanted: false });
-    missed();
+    missed(22);
     put(kvOf('b', 30));
     await answer([kvOf('me', 7)], 25);
     expect(places.at(-1)?.isWanted).toBe(true);
@@ -205,11 +205,36 @@ describe('a view of a wait queue', () => {
     const { places, follow, answer, missed } = setUp();
     follow('me', 7);
     await answer([kvOf('a', 5), kvOf('me', 7)], 7);
-    missed();
-    missed();
+    missed(8);
+    missed(9);
     await answer([kvOf('a', 5), kvOf('me', 7)], 8);
     await answer([kvOf('me', 7)], 9);
     expect(places.at(-1)?.isTurn).toBe(true);
+  });
+
+  it('misses nothing that the server has forgotten, and that it has read', async () => {
+    const { places, reads, follow, answer, missed, remove } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('me', 7)], 20);
+    missed(15);
+    // No revision may follow for a long time.
+    await answer([kvOf('a', 5), kvOf('me', 7)], 20);
+    remove('a', 21);
+    expect(places.at(-1)?.isTurn).toBe(true);
+    expect(reads).toEqual([]);
+  });
+
+  it('goes on with a read at the revision up to which the server has forgotten changes', async () => {
+    const { places, reads, follow, answer, missed, remove } = setUp();
+    follow('me', 7);
+    await answer([kvOf('a', 5), kvOf('b', 6), kvOf('me', 7)], 7);
+    // The deletion at this revision may be forgotten too.
+    missed(8);
+    expect(reads.length).toBe(1);
+    await answer([kvOf('b', 6), kvOf('me', 7)], 8);
+    remove('b', 9);
+    expect(places.at(-1)?.isTurn).toBe(true);
+    expect(reads).toEqual([]);
   });
 
   it('is read now and then also after a time in which nothing used it', async () => {
