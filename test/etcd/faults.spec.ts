@@ -105,6 +105,13 @@ describe('a wait queue', () => {
     await compact(server);
     proxy.heal();
     expect((await waiting).fencingToken).toBeGreaterThan(first.fencingToken);
+    // The watches of a client are answered in their order: when this key is granted, those before it were begun again.
+    const marker = await hold(other, 'marker');
+    const marked = hold(one, 'marker');
+    await expect.poll(async () => (await other.lineOf('marker')).length).toBe(2);
+    await marker.release();
+    await marked;
+    expect(proxy.accepted).toBe(2);
   });
 });
 

@@ -19,6 +19,8 @@ export interface RangeListener {
 }
 
 interface Watch {
+  /** The name that the servers know it by. */
+  id: number;
   readonly range: KeyRange;
   readonly listener: RangeListener;
   readonly created: Deferred<number>;
@@ -44,12 +46,11 @@ export class Watches {
    * A watch from an earlier revision would have to catch up first, for which servers take up to 100 ms.
    */
   watch(range: KeyRange, listener: RangeListener): { readonly created: Promise<number>; end: Dispose } {
-    const id = ++this.#numbers;
-    const watch: Watch = { range, listener, created: deferred(), next: 0 };
-    this.#watches.set(id, watch);
-    this.#link?.watch(id, range, 0);
+    const watch: Watch = { id: ++this.#numbers, range, listener, created: deferred(), next: 0 };
+    this.#watches.set(watch.id, watch);
+    this.#link?.watch(watch.id, range, 0);
     const end = () => {
-      if (this.#watches.delete(id)) this.#link?.unwatch(id);
+      if (this.#watches.delete(watch.id)) this.#link?.unwatch(watch.id);
     };
     return { created: watch.created.promise, end };
   }
@@ -75,10 +76,19 @@ export class Watches {
     const watch = this.#watches.get(id);
     if (compactRevision && watch) {
       watch.next = compactRevision;
-      link.watch(id, watch.range, watch.next);
+      this.#rename(watch);
+      link.unwatch(id);
+      link.watch(watch.id, watch.range, watch.next);
       watch.listener.missed(compactRevision);
       // An own request to end a watch is answered as well.
     } else if (watch || reason) link.close(`the server has ended a watch: ${reason || 'no reason given'}`);
+  }
+
+  /** The server keeps the id of a watch that it has ended by itself, and refuses a second one of that id. */
+  #rename(watch: Watch): void {
+    this.#watches.delete(watch.id);
+    watch.id = ++this.#numbers;
+    this.#watches.set(watch.id, watch);
   }
 }
 
