@@ -3,7 +3,8 @@ import type { GrantedLease } from '../../contract/granted-lease.js';
 import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import { rangeBelow } from '../session/etcd-keys.js';
-import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
+import { isRefusal } from '../session/etcd-session.js';
+import type { ChangeCall, Doubt, EtcdSession } from '../session/etcd-session.js';
 import { MOST_OPERATIONS } from '../session/outbox.js';
 import type { Change, Changed } from '../session/outbox.js';
 import type { Compare } from '../wire/requests.js';
@@ -22,6 +23,7 @@ const MOST_WITH_READS = 60;
 /** A call that enters queues. */
 interface Entering extends ChangeCall {
   readonly signal: AbortSignal;
+  readonly doubt: Doubt;
 }
 
 /**
@@ -37,17 +39,19 @@ async function enterQueues(
 ): Promise<readonly Contender[] | null> {
   const contenders = wanted.map((one) => new Contender(session, one));
   const enter = waits ? enterAnyway : enterIfFree;
-  const call: Entering = { signal };
+  const call: Entering = { signal, doubt: { isSo: false } };
+  const giveNamesBack = () => contenders.forEach(({ entryKey }) => session.giveNameBack(entryKey));
   const leave = () => Promise.all(contenders.map((contender) => contender.leave(call.sent)));
   try {
     const isIn = await enter(session, contenders, call);
     if (!isIn) {
-      contenders.forEach(({ entryKey }) => session.giveNameBack(entryKey));
+      giveNamesBack();
       return null;
     }
   } catch (error) {
+    if (isRefusal(error, call.doubt)) giveNamesBack();
     // The request may have been carried out, or may still be.
-    await leave();
+    else await leave();
     throw error;
   }
   if (contenders.every(({ granted }) => granted?.isCurrent() ?? true)) return contenders;

@@ -6,7 +6,7 @@ import type { Deferred } from '../../async/deferred.js';
 import { Alarms, untilDone } from '../../async/timer.js';
 import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { provenUntil, SessionLeases } from '../../sessions/session-leases.js';
-import { LinkLostError, RefusedError } from '../client/etcd-error.js';
+import { isUndecided, LinkLostError, RefusedError } from '../client/etcd-error.js';
 import type { EtcdLink } from '../client/etcd-link.js';
 import type { ReadOp } from '../wire/requests.js';
 import type { Header, ReadResult } from '../wire/responses.js';
@@ -247,6 +247,11 @@ export class EtcdSession {
   #throwIfOver(): void {
     if (this.#over) throw this.#over;
   }
+}
+
+/** Whether an error of a change says that it was not applied, and will not be. */
+export function isRefusal(error: unknown, doubt: Doubt): boolean {
+  return error instanceof RefusedError && !isUndecided(error) && !doubt.isSo;
 }
 
 /** Whether an error says that the session is over, or was bound to another link meanwhile. */

@@ -1,7 +1,8 @@
 import { expect, it, vi } from 'vitest';
 import { now } from '../../../lib/async/clock.js';
 import { NEVER } from '../../../lib/async/abort.js';
-import { acquireSet } from '../../../lib/etcd/locks/acquire.js';
+import { RefusedError } from '../../../lib/etcd/client/etcd-error.js';
+import { acquireOne, acquireSet } from '../../../lib/etcd/locks/acquire.js';
 import { Contender, EntryGoneError } from '../../../lib/etcd/locks/contender.js';
 import type { ViewFollower } from '../../../lib/etcd/locks/queue-view.js';
 import type { QueueViews } from '../../../lib/etcd/locks/queue-views.js';
@@ -59,4 +60,47 @@ it('a set gives the name of each entry back once, also when one of them is not s
   await new Promise(setImmediate);
   const names = own.mock.results.map(({ value }) => value as string);
   expect(givenBack.mock.calls.flat().toSorted()).toEqual([queueOf('a').own + names[0], queueOf('b').own + names[1]]);
+});
+
+/** A session whose first change is refused, and a place in a queue. */
+function setUpRefused(refusal: RefusedError, isInDoubt: boolean) {
+  const keys = new EtcdKeys('locks');
+  const session = new EtcdSession(7n, { keys, timeoutMs: 10_000, provenAt: now(), onDoubt() {} });
+  const change = vi.spyOn(session, 'change');
+  change.mockImplementationOnce(async (_, { doubt } = {}) => {
+    if (doubt) doubt.isSo = isInDoubt;
+    throw refusal;
+  });
+  change.mockResolvedValue({ isMet: true, revision: 9, term: 1, results: [] });
+  const name = session.takeName();
+  session.giveNameBack(name);
+  const queue = keys.queue('lock', 'k');
+  const entry = { mode: 'exclusive', permits: 1, most: 1, label: undefined } as const;
+  const views = {} as QueueViews;
+  const wanted = { name: 'k', queue, entry, releaseTimeoutMs: 1_000, views };
+  return { session, change, wanted, entryKey: queue.own + name };
+}
+
+const DENIED = new RefusedError('PERMISSION_DENIED', 'etcdserver: permission denied');
+const FULL = new RefusedError('RESOURCE_EXHAUSTED', 'etcdserver: mvcc: database space exceeded');
+
+it.each([true, false])('an acquisition that is refused leaves nothing to remove (it waits: %s)', async (wait) => {
+  const { session, change, wanted, entryKey } = setUpRefused(DENIED, false);
+  const request = { key: 'k', mode: 'exclusive', line: 'fifo', wait, signal: NEVER } as const;
+  await expect(acquireOne(session, wanted, request)).rejects.toBe(DENIED);
+  // A removal would be sent at once.
+  await new Promise(setImmediate);
+  expect(change).toHaveBeenCalledOnce();
+  expect(new Contender(session, wanted).entryKey).toBe(entryKey);
+});
+
+it.each([
+  ['after an answer was lost', DENIED, true],
+  ['by a server that may have applied it', FULL, false],
+])('an acquisition that is refused %s removes its entry', async (_, refusal, isInDoubt) => {
+  const { session, change, wanted, entryKey } = setUpRefused(refusal, isInDoubt);
+  const request = { key: 'k', mode: 'exclusive', line: 'fifo', wait: true, signal: NEVER } as const;
+  await expect(acquireOne(session, wanted, request)).rejects.toBe(refusal);
+  await vi.waitFor(() => expect(change).toHaveBeenCalledTimes(2));
+  expect(change.mock.lastCall?.[0].success).toEqual([{ kind: 'delete', key: entryKey }]);
 });
