@@ -71,12 +71,17 @@ async function lossy() {
   return { queues, mine: queueOf(client), others: queueOf(another), losing, heal, proxy };
 }
 
-/** Returns the number of takers on the server. */
-async function takers(): Promise<number> {
+/** Returns the keys of a kind that are on the server. */
+async function keysOf(kind: string): Promise<readonly string[]> {
   const link = new EtcdLink(clientOpener(undefined)(server.host), { user: undefined, onClosed: () => {} });
   const { found } = await link.range({ kind: 'read', key: '\0', end: '\0', only: 'keys' });
   link.close('read');
-  return found.filter(({ key }) => key.includes('/taker/')).length;
+  return found.map(({ key }) => key).filter((key) => key.includes(`/${kind}/`));
+}
+
+/** Returns the number of takers on the server. */
+async function takers(): Promise<number> {
+  return (await keysOf('taker')).length;
 }
 
 /** Lets the server refuse the next request of a kind. */
@@ -247,6 +252,42 @@ describe('the members of a double barrier', () => {
       await Promise.all(members.map((member) => member.leave(signal)));
     }
     expect(keys.size).toBe(2);
+  });
+
+  it('are gone after they have given up, also when the server refuses that at first', async () => {
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const [one, other] = [open(server.host), open(server.host)];
+    const enter = ({ coordination }: LockBackend, giveUp: AbortController) =>
+      coordination!.barriers.enter({ key: 'b', count: 2, signal: giveUp.signal });
+    const before = (await keysOf('members')).length;
+    const membersCome = async (count: number) => {
+      await expect.poll(async () => (await keysOf('members')).length, { interval: 5 }).toBe(before + count);
+    };
+    const [first, second] = [new AbortController(), new AbortController()];
+    const refused = expect(enter(one, first)).rejects.toThrow('given up');
+    await membersCome(1);
+    refuseNext('change');
+    first.abort(new Error('given up'));
+    await refused;
+    await membersCome(0);
+    // A member that has entered does so even when it gives up.
+    const alone = expect(enter(other, second)).rejects.toThrow('given up as well');
+    await membersCome(1);
+    second.abort(new Error('given up as well'));
+    await alone;
+  });
+
+  it('that the server refuses are not there, and nothing is left to remove', async () => {
+    const client = clientsOf({ sessionTimeoutMs: 30_000 }).open(server.host);
+    await client.connect();
+    const refusal = new RefusedError('PERMISSION_DENIED', 'etcdserver: permission denied');
+    const spy = vi.spyOn(EtcdSession.prototype, 'change').mockRejectedValue(refusal);
+    onTestFinished(() => spy.mockRestore());
+    const entering = client.coordination!.barriers.enter({ key: 'b', count: 2, signal });
+    await expect(entering).rejects.toMatchObject({ code: 'LOCK_CONFIGURATION' });
+    // A removal would be sent at once.
+    await new Promise(setImmediate);
+    expect(spy).toHaveBeenCalledOnce();
   });
 
   it('leave when the others have left, also if one of them has entered again by then', async () => {

@@ -8,7 +8,8 @@ import { nameOf } from '../../contract/lock-request.js';
 import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { explained } from '../client/etcd-error.js';
 import { rangeBelow } from '../session/etcd-keys.js';
-import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
+import { isRefusal } from '../session/etcd-session.js';
+import type { ChangeCall, Doubt, EtcdSession } from '../session/etcd-session.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
 import { watchUntil } from '../session/watches.js';
@@ -60,18 +61,20 @@ export class EtcdBarriers implements Barriers {
     const members = this.#sessions.keys.below('members', key);
     return inSession(this.#sessions, { ...request, wait: true, signal }, async (session) => {
       const member = members + session.takeName();
-      const call: ChangeCall = { signal };
+      const call: ChangeCall & { readonly doubt: Doubt } = { signal, doubt: { isSo: false } };
+      let hasJoined = false;
       try {
         await join(session, member, call);
+        hasJoined = true;
         await this.#untilInside(session, members, member, count, signal);
       } catch (error) {
         if (session.isOver) throw error;
-        await call.sent?.catch(() => {});
-        // A member that the others have counted has entered even when it gives up: they rely on it.
-        if (await leaveIfWaiting(session, member)) {
+        if (!hasJoined && isRefusal(error, call.doubt)) {
           session.giveNameBack(member);
           throw error;
         }
+        // A member that the others have counted has entered even when it gives up: they rely on it.
+        if (!(await staysInside(session, member, call.sent))) throw error;
       }
       return this.#entered(nameOf(request), session, members, member);
     });
@@ -189,4 +192,18 @@ async function leaveIfWaiting(session: EtcdSession, member: string): Promise<boo
   const first = { key: member, property: 'version', is: 'less', than: 2 } as const;
   const success = [{ kind: 'delete', key: member } as const];
   return (await session.change({ about: [member], compare: [first], success, failure: [] })).isMet;
+}
+
+/**
+ * Removes a member that gives up, unless it is inside. Returns whether it is. Never rejects.
+ * @param sent settles when it cannot enter any more
+ */
+async function staysInside(session: EtcdSession, member: string, sent: Promise<unknown> | undefined): Promise<boolean> {
+  await sent?.catch(() => {});
+  const isGone = await leaveIfWaiting(session, member).catch(() => undefined);
+  if (session.isOver) return false;
+  if (isGone) session.giveNameBack(member);
+  // After a refusal nobody knows, and it leaves.
+  else if (isGone === undefined) void session.removeEntry(member);
+  return isGone === false;
 }
