@@ -7,7 +7,6 @@ import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Demand, Grant } from '../../contract/granted-lease.js';
 import type { LeaseMode } from '../../contract/lease.js';
-import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import type { EtcdSession } from '../session/etcd-session.js';
 import type { Entry } from './entry.js';
 import { rewrite } from './rewrite.js';
@@ -74,8 +73,8 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
 
   async #becomeReader(): Promise<void> {
     const entry = await rewrite(this.#session, this.#entry, { mode: 'read' }).catch((error: Error) => {
-      // The end of the session is logged, with its leases.
-      if (!(error instanceof SessionEndedError)) this.#wanted.report?.staysWriter(this.#wanted.name, error.message);
+      // The end of a lease, also that of its session, is told by itself.
+      if (this.lease.isHeld()) this.#wanted.report?.staysWriter(this.#wanted.name, error.message);
       return undefined;
     });
     if (entry) this.#entry = entry;
@@ -158,7 +157,9 @@ class Demanded implements Demand {
       if (this.#state === 'wanted') this.set();
       else if (this.#state === 'unwanted') this.none();
     });
-    return () => this.#stop();
+    return () => {
+      if (this.#onDemand === onDemand) this.#stop();
+    };
   }
 
   #stop(): void {
