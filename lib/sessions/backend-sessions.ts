@@ -1,4 +1,5 @@
 import { NEVER, orAbort } from '../async/abort.js';
+import { now } from '../async/clock.js';
 import { LinkedList } from '../async/collections.js';
 import { deferred } from '../async/deferred.js';
 import type { Deferred } from '../async/deferred.js';
@@ -63,13 +64,15 @@ export abstract class BackendSessions<S> {
     if (this.#isClosed) throw new LockShutdownError(key);
     this.start();
     if (this.#serving) return this.#serving;
+    const since = now();
     const caller = deferred<S>();
     const place = this.#waiting.join(caller);
     try {
       return await this.inTime((limit) => orAbort(caller.promise, limit), signal, key, isNext ? Infinity : 0);
     } catch (error) {
-      // The time was not spent behind another contender: no server was asked. So this is not a lock timeout.
-      throw error === signal.reason && error instanceof LockTimeoutError ? this.unavailable(error.waitMs, key) : error;
+      // The caller does not wait behind another contender, but for a server. So this is not a lock timeout.
+      if (error !== signal.reason || !(error instanceof LockTimeoutError)) throw error;
+      throw this.unavailable(isNext ? Math.round(now() - since) : error.waitMs, key);
     } finally {
       place.leave();
     }

@@ -82,7 +82,7 @@ export class LeasedStock implements StockKeeper {
 
   async recover(signal: AbortSignal): Promise<number> {
     const { lock, dry } = this.#traffic;
-    return lock.withAll((leases) => recoverOrders(this.#tools, leases, dry), { waitMs: Infinity, signal });
+    return lock.withAll((leases) => recoverOrders(this.#tools, leases, dry, signal), { waitMs: Infinity, signal });
   }
 
   /** Returns the segments that may have all units of the order, in the order in which they are to be tried. */

@@ -3,6 +3,7 @@
  * back.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { NEVER, orAbort } from '../async/abort.js';
 import { check } from '../contract/check.js';
 import { LockConfigurationError, LockLostError } from '../contract/errors.js';
 import type { SegmentLease } from '../contract/segment.options.js';
@@ -73,21 +74,33 @@ export async function takeOrder(
  * Puts back the units of orders that no process works on any more. For a caller that holds every segment, these are all
  * open orders. The store must not join a transaction of the caller: when that is rolled back, the record that tells of
  * the units is gone.
+ * @param signal ends the recovery at once: the store may wait for a row that a transaction of the caller has changed
  * @returns the number of units
- * @throws the first error of the store, after all orders have been tried
+ * @throws the first error of the store, after all orders have been tried; `signal.reason`
  */
 export async function recoverOrders(
   tools: StoreTools,
   leases: readonly SegmentLease[],
   dry: DryHints,
+  signal: AbortSignal = NEVER,
 ): Promise<number> {
-  return outsideOfAll(() => recoverAll(tools, leases, dry));
+  return orAbort(
+    outsideOfAll(() => recoverAll(tools, leases, dry, signal)),
+    signal,
+  );
 }
 
-async function recoverAll(tools: StoreTools, leases: readonly SegmentLease[], dry: DryHints): Promise<number> {
+async function recoverAll(
+  tools: StoreTools,
+  leases: readonly SegmentLease[],
+  dry: DryHints,
+  signal: AbortSignal,
+): Promise<number> {
   const failures: unknown[] = [];
   let units = 0;
   for (const open of await tools.open.all()) {
+    // The segments are released by then.
+    signal.throwIfAborted();
     try {
       const claimed = await tools.open.claim(open);
       if (claimed) units += await putBack(tools, claimed, leases, dry);

@@ -68,7 +68,7 @@ return {'PUT'}
  * Takes the first items that have no living taker. ARGV after the head's: '1' if it may have run before, 'own' to return
  * only what an earlier run has taken, the taker's number, most items. A run that was repeated returns what it took before
  * and nothing else: an earlier item may have become free since. Costs 4 us, and 1 us for each item that is passed or
- * taken. Returns `{'TAKEN', token, id, payload, …}`, or `{'NONE', ms}` with the time after which a taker may be over.
+ * taken; a repeated run, for each item that anybody has taken. Returns `{'TAKEN', token, id, payload, …}`, or `{'NONE', ms}` with the time after which a taker may be over.
  */
 export const TAKE = new Script(
   'TAKE',
@@ -76,25 +76,33 @@ export const TAKE = new Script(
 local again, taker, most = ARGV[4], sid .. '|' .. ARGV[5], tonumber(ARGV[6])
 if settling > 0 then return {'NONE', settling} end
 local taken, first = {}, -1
-local function isOwn(other) return other == taker end
 local function isFree(other)
   local left = other and endOf(string.match(other, '^[^|]*')) - now or 0
   if left > 0 and (first < 0 or left < first) then first = left end
   return left <= 0
 end
-local function collect(isWanted)
+local function collectOwn()
+  local takers, own = redis.call('HGETALL', KEYS[5]), {}
+  for place = 1, #takers, 2 do
+    local position = takers[place + 1] == taker and redis.call('ZSCORE', KEYS[3], takers[place])
+    if position then own[#own + 1] = {tonumber(position), takers[place]} end
+  end
+  table.sort(own, function(one, other) return one[1] < other[1] end)
+  for place = 1, math.min(most, #own) do taken[place] = own[place][2] end
+end
+local function collectFree()
   local from = 0
   while #taken < most do
     local ids = redis.call('ZRANGE', KEYS[3], from, from + 99)
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
-      if #taken < most and isWanted(redis.call('HGET', KEYS[5], id)) then taken[#taken + 1] = id end
+      if #taken < most and isFree(redis.call('HGET', KEYS[5], id)) then taken[#taken + 1] = id end
     end
     from = from + 100
   end
 end
-if again ~= '0' then collect(isOwn) end
-if #taken == 0 and again ~= 'own' then collect(isFree) end
+if again ~= '0' then collectOwn() end
+if #taken == 0 and again ~= 'own' then collectFree() end
 if #taken == 0 then return {'NONE', first < 0 and -1 or first + 1} end
 local token = digits(math.max(tonumber(redis.call('GET', KEYS[6]) or 0) + 1, ticks))
 redis.call('SET', KEYS[6], token, 'PX', 86400000)

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { LockConfigurationError } from '../../../lib/contract/errors.js';
+import { LockConfigurationError, LockTimeoutError } from '../../../lib/contract/errors.js';
 import { askInSession, BackendSessions, SessionEndedError } from '../../../lib/sessions/backend-sessions.js';
 
 setFlagsFromString('--expose-gc');
@@ -95,6 +95,20 @@ it('a request that waits begins again on the next session, however long no serve
   sessions.serve('second');
   expect(await waiting).toBe('second');
   expect(asked).toEqual(['first', 'second']);
+});
+
+it('a wait that ends without the next session is told of servers, and not of the whole time', async () => {
+  const ask = async () => {
+    sessions.goDown();
+    throw new SessionEndedError('no server answered');
+  };
+  const leaving = new AbortController();
+  sessions.serve('first');
+  const waiting = askInSession(sessions, { key: 'k', wait: true, signal: leaving.signal }, ask, FAILURES);
+  const refused = waiting.catch((error: Error) => error);
+  await vi.advanceTimersByTimeAsync(5_000);
+  leaving.abort(new LockTimeoutError('k', 60_000));
+  expect(await refused).toMatchObject({ code: 'LOCK_UNAVAILABLE', message: expect.not.stringContaining('60000') });
 });
 
 it('a request that does not wait ends in time when its session is over', async () => {

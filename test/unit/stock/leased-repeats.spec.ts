@@ -72,8 +72,16 @@ describe('units of an order that was left', () => {
     ledger.after = async (call) => {
       if (call === 'putBack') seen.push(transaction.getStore());
     };
-    return { survivor, seen };
+    return { survivor, ledger, seen };
   }
+
+  it('are put back within the time of the caller: a row of its own transaction may be in the way', async () => {
+    const { survivor, ledger } = await leftOrder();
+    ledger.before = () => new Promise(() => {});
+    await expect(survivor.recover({ waitMs: 50 })).rejects.toBeInstanceOf(LockTimeoutError);
+    ledger.before = async () => {};
+    expect(await survivor.recover()).toBe(3);
+  });
 
   it('are put back outside the transaction of the order that needs them', async () => {
     const { survivor, seen } = await leftOrder();
