@@ -1,33 +1,18 @@
 import { expect, it, vi } from 'vitest';
 import { now } from '../../../lib/async/clock.js';
-import { deferred } from '../../../lib/async/deferred.js';
-import type { Deferred } from '../../../lib/async/deferred.js';
 import { LinkLostError, RefusedError } from '../../../lib/redis/client/redis-error.js';
-import type { RedisLink } from '../../../lib/redis/client/redis-link.js';
-import type { ScriptCall } from '../../../lib/redis/client/script.js';
 import { adopt } from '../../../lib/redis/session/adoption.js';
 import { entryText } from '../../../lib/redis/session/entry.js';
 import { RedisHold } from '../../../lib/redis/session/redis-hold.js';
 import { RedisKeys } from '../../../lib/redis/session/redis-keys.js';
 import { RedisSession } from '../../../lib/redis/session/redis-session.js';
+import { linkByHand } from './support/link-by-hand.js';
 
 const keys = new RedisKeys('locks');
 
 function sessionOn(server: string): RedisSession {
   const times = { timeoutMs: 10_000, provenAt: now(), serverTime: Date.now() };
   return new RedisSession(`on-${server}`, server, keys, times, { doubted() {} });
-}
-
-/** Lets requests go over a new link, which are answered by hand. */
-function link(session: RedisSession) {
-  const asked: { readonly script: string; readonly answer: Deferred<unknown> }[] = [];
-  const run = ({ script }: ScriptCall) => {
-    const answer = deferred<unknown>();
-    asked.push({ script: script.name, answer });
-    return answer.promise;
-  };
-  session.linkedBy({ run } as unknown as RedisLink);
-  return asked;
 }
 
 /** A hold of a session whose server was replaced, and the session on the next one. */
@@ -43,7 +28,7 @@ function replaced() {
 
 it('a hold whose adoption the server refuses at first is adopted', async () => {
   const { former, session, hold } = replaced();
-  const asked = link(session);
+  const asked = linkByHand(session);
   const adopted = adopt(former, session);
   asked[0]!.answer.reject(new RefusedError('BUSY', 'BUSY Redis is busy running a script'));
   await vi.waitFor(() => expect(asked).toHaveLength(2));
@@ -56,11 +41,11 @@ it('a hold whose adoption the server refuses at first is adopted', async () => {
 
 it('a hold that is released while its adoption is in doubt leaves no entry', async () => {
   const { former, session, hold } = replaced();
-  const first = link(session);
+  const first = linkByHand(session);
   const adopted = adopt(former, session);
   first[0]!.answer.reject(new LinkLostError('it was cut'));
   await vi.waitFor(() => expect(session.isLinked).toBe(false));
-  const second = link(session);
+  const second = linkByHand(session);
   await vi.waitFor(() => expect(second).toHaveLength(1));
   second[0]!.answer.reject(new RefusedError('OOM', 'OOM command not allowed'));
   await hold.lease.release();

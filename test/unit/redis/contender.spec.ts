@@ -1,15 +1,12 @@
 import { expect, it, vi } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { now } from '../../../lib/async/clock.js';
-import { deferred } from '../../../lib/async/deferred.js';
-import type { Deferred } from '../../../lib/async/deferred.js';
 import { LinkLostError, RefusedError } from '../../../lib/redis/client/redis-error.js';
-import type { RedisLink } from '../../../lib/redis/client/redis-link.js';
-import type { ScriptCall } from '../../../lib/redis/client/script.js';
 import { acquireOne } from '../../../lib/redis/locks/acquire.js';
 import { Contender } from '../../../lib/redis/locks/contender.js';
 import { RedisKeys } from '../../../lib/redis/session/redis-keys.js';
 import { RedisSession } from '../../../lib/redis/session/redis-session.js';
+import { linkByHand } from './support/link-by-hand.js';
 
 /** A new session, and what a caller wants of it. */
 function begun() {
@@ -29,13 +26,7 @@ function entering() {
 
 /** A link whose requests are answered by hand. */
 function openLink(session: RedisSession) {
-  const asked: { readonly script: string; readonly answer: Deferred<unknown> }[] = [];
-  const run = ({ script }: ScriptCall) => {
-    const answer = deferred<unknown>();
-    asked.push({ script: script.name, answer });
-    return answer.promise;
-  };
-  session.linkedBy({ run } as unknown as RedisLink);
+  const asked = linkByHand(session);
   /** Loses the link, and resolves with the next one. */
   const followed = async () => {
     asked.forEach(({ answer }) => answer.reject(new LinkLostError('it was cut')));
