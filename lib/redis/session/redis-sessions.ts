@@ -22,6 +22,8 @@ import { Topics } from './topics.js';
 
 const FIRST_PAUSE_MS = 20;
 const LONGEST_PAUSE_MS = 2_000;
+/** The time that a server has to answer at first, while no lease is at stake: many processes may start at once. */
+const OPEN_MS = 1_000;
 const GOODBYE_MS = 1_000;
 
 /** The settings of the sessions of one backend. */
@@ -151,13 +153,16 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   async #open(): Promise<void> {
     let opened: RedisLink | undefined;
     try {
-      const limitMs = Math.min(this.#settings.connectTimeoutMs, Math.max(this.answerMs, 100));
+      const limitMs = Math.min(
+        this.#settings.connectTimeoutMs,
+        Math.max(this.answerMs, this.#isAtStake ? 100 : OPEN_MS),
+      );
       const clients = await this.#openClients(limitMs);
       const link: RedisLink = new RedisLink(clients, (error) => this.#closed(link, error));
       this.#link = opened = link;
       if (this.isClosed) return link.close('closed');
       await link.open(limitMs);
-      await this.#answering(link, this.#begin(link));
+      await this.#answering(link, this.#begin(link), limitMs * 2);
     } catch (error) {
       this.#failed(opened, error);
     }
@@ -220,14 +225,22 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     const { sessionTimeoutMs } = this.#settings;
     this.#renewal?.stop();
     this.#renewal = new Renewal(session, link, { sessionTimeoutMs, everyMs: this.answerMs }, (why) => {
-      this.#answering(link, this.#follow(session, link, why)).catch((error: unknown) => this.#failed(link, error));
+      this.#answering(link, this.#follow(session, link, why), this.answerMs * 2).catch((error: unknown) =>
+        this.#failed(link, error),
+      );
     });
     return this.#renewal;
   }
 
+  /** Whether leases would be lost without a server soon. */
+  get #isAtStake(): boolean {
+    const sessions = this.#session ? [this.#session, ...this.#former] : this.#former;
+    return sessions.some(({ deadline }) => deadline > now());
+  }
+
   /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */
-  #answering(link: RedisLink, work: Promise<void>): Promise<void> {
-    return work.finally(afterSilence(this.answerMs * 2, () => link.close('the server does not answer')));
+  #answering(link: RedisLink, work: Promise<void>, limitMs: number): Promise<void> {
+    return work.finally(afterSilence(limitMs, () => link.close('the server does not answer')));
   }
 
   #linked(session: RedisSession, link: RedisLink, renewal: Renewal): void {
