@@ -68,7 +68,8 @@ return {'PUT'}
  * Takes the first items that have no living taker. ARGV after the head's: '1' if it may have run before, 'own' to return
  * only what an earlier run has taken, the taker's number, most items. A run that was repeated returns what it took before
  * and nothing else: an earlier item may have become free since. Costs 4 us, and 1 us for each item that is passed or
- * taken; a repeated run, for each item that anybody has taken. Returns `{'TAKEN', token, id, payload, …}`, or `{'NONE', ms}` with the time after which a taker may be over.
+ * taken; a repeated run, for each item that anybody has taken. Returns `{'TAKEN', token, id, payload, …}`, or
+ * `{'NONE', ms}` with the time after which a taker may be over.
  */
 export const TAKE = new Script(
   'TAKE',
