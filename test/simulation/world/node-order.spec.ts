@@ -67,7 +67,10 @@ async function runSimulated(program: Program, seed: number): Promise<string[]> {
   return printed;
 }
 
-/** Programs that print the same on Node however slow the machine is. */
+/**
+ * Programs that print the same on Node however slow the machine is. Node keeps timers of one delay in one list, and runs
+ * all that are late in a row. A program therefore uses no delay that the test runner uses, too, such as 50 or 100.
+ */
 const PROGRAMS: Readonly<Record<string, Program>> = {
   'ticks, promises, immediates, timers': ({ setTimeout, setImmediate }, print) => {
     setTimeout(print('timer'), 0);
@@ -86,7 +89,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       });
     };
     for (const name of ['immediate 1', 'immediate 2']) setImmediate(waking(name));
-    for (const name of ['timer 1', 'timer 2']) setTimeout(waking(name), 100);
+    for (const name of ['timer 1', 'timer 2']) setTimeout(waking(name), 103);
   },
   'an immediate of an immediate waits for the next round': ({ setImmediate, clearImmediate }, print) => {
     setImmediate(() => {
@@ -98,17 +101,17 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
     const cleared = setImmediate(print('cleared'));
   },
   'timers that are late run by the time they were due': ({ setTimeout, setImmediate, busy }, print) => {
-    setTimeout(print('150'), 150);
-    setTimeout(print('50'), 50);
-    setTimeout(print('100'), 100);
+    setTimeout(print('157'), 157);
+    setTimeout(print('53'), 53);
+    setTimeout(print('103'), 103);
     setImmediate(print('immediate'));
     busy(250);
   },
   'of one delay, all that are late run in a row': ({ setTimeout, busy }, print) => {
-    setTimeout(print('due at 100'), 100);
+    setTimeout(print('due at 103'), 103);
     setTimeout(() => {
-      setTimeout(print('100 later, due at 120'), 100);
-      setTimeout(print('90 later, due at 110'), 90);
+      setTimeout(print('103 later, due at 123'), 103);
+      setTimeout(print('93 later, due at 113'), 93);
       busy(250);
     }, 20);
   },
@@ -117,7 +120,7 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       print(name)();
       setImmediate(print(`immediate of ${name}`));
     };
-    setTimeout(immediate('timer'), 50);
+    setTimeout(immediate('timer'), 53);
     arrive(immediate('arrived'));
     busy(200);
   },
@@ -127,19 +130,19 @@ const PROGRAMS: Readonly<Record<string, Program>> = {
       print(`interval ${++count}`)();
       if (count === 1) busy(200);
       if (count === 3) clear(interval);
-    }, 50);
+    }, 53);
   },
   'cleared and refreshed': ({ setTimeout, clear, busy }, print) => {
-    const refreshed = setTimeout(print('refreshed'), 50);
-    const cleared = setTimeout(print('cleared'), 100);
+    const refreshed = setTimeout(print('refreshed'), 53);
+    const cleared = setTimeout(print('cleared'), 103);
     setTimeout(() => {
       print('first')();
       refreshed.refresh();
       clear(cleared);
       cleared.refresh();
     }, 10);
-    setTimeout(print('before the refreshed one'), 50);
-    busy(55);
+    setTimeout(print('before the refreshed one'), 53);
+    busy(58);
   },
 };
 

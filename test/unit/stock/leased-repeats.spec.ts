@@ -64,9 +64,9 @@ describe('units of an order that was left', () => {
 
   /** A stock with an order that was left, and the context in which its units are put back. */
   async function leftOrder() {
-    const { stock, ledger, die, expire, survivor } = openDoomedStock([4]);
+    const { stock, ledger, die, begin, expire, survivor } = openDoomedStock([4]);
     ledger.after = () => die();
-    void stock.deduct(3, { orderId: 'left' });
+    begin(() => stock.deduct(3, { orderId: 'left' }));
     await expire();
     const seen: unknown[] = [];
     ledger.after = async (call) => {
@@ -158,12 +158,12 @@ describe('a stock with fewer segments than before', () => {
   });
 
   it('puts the units of a leftover back into the segments that there are', async () => {
-    const { stock, ledger, die, expire, survivor, shops } = openDoomedStock([2, 2]);
+    const { stock, ledger, die, begin, expire, survivor, shops } = openDoomedStock([2, 2]);
     let takes = 0;
     ledger.after = async (call) => {
       if (call === 'take' && ledger.unitsTaken > 0 && ++takes === 2) await die();
     };
-    void stock.deduct(4, { orderId: 'x' });
+    begin(() => stock.deduct(4, { orderId: 'x' }));
     await expire();
     ledger.after = async () => {};
     ledger.calls.length = 0;

@@ -1,3 +1,4 @@
+import { onTestFinished } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
 import type { StockOptions } from '../../../lib/stock/stock.options.js';
@@ -18,10 +19,22 @@ export function openLeasedStock(levels: readonly number[], options: Partial<Stoc
 export function openDoomedStock(levels: readonly number[], options: Partial<StockOptions> = {}) {
   const opened = openLeasedStock(levels, options);
   const dead = deferred<never>();
+  dead.promise.catch(() => {});
   let died = deferred();
   const die = (): Promise<never> => {
     died.resolve();
     return dead.promise;
+  };
+  /** Lets the dying process make a call. The call goes on until the end of the test, so that it leaves no timer behind. */
+  const begin = (call: () => Promise<unknown>): void => {
+    const ended = call().then(
+      () => {},
+      () => {},
+    );
+    onTestFinished(() => {
+      dead.reject(new Error('the process is dead'));
+      return ended;
+    });
   };
   const expire = async () => {
     await died.promise;
@@ -31,5 +44,5 @@ export function openDoomedStock(levels: readonly number[], options: Partial<Stoc
     }
   };
   const survivor = openShop(opened.backend).stock('sku', opened.stockOptions);
-  return { ...opened, die, expire, survivor };
+  return { ...opened, begin, die, expire, survivor };
 }

@@ -225,9 +225,9 @@ describe('a process that dies', () => {
   it.each(['before', 'after'] as const)(
     '%s it has taken leaves units that the next caller finds and puts back',
     async (when) => {
-      const { stock, ledger, die, expire, survivor } = openDoomedStock([4, 4]);
+      const { stock, ledger, die, begin, expire, survivor } = openDoomedStock([4, 4]);
       ledger[when] = () => die();
-      void stock.deduct(3, { orderId: 'x' });
+      begin(() => stock.deduct(3, { orderId: 'x' }));
       await expire();
       ledger[when] = async () => {};
       expect((await survivor.leftovers()).map(({ orderId }) => orderId)).toEqual(['x']);
@@ -238,12 +238,12 @@ describe('a process that dies', () => {
   );
 
   it('in the middle of a split order leaves units that can be recovered', async () => {
-    const { stock, ledger, die, expire, survivor } = openDoomedStock([4, 4, 4]);
+    const { stock, ledger, die, begin, expire, survivor } = openDoomedStock([4, 4, 4]);
     let takes = 0;
     ledger.after = async (call) => {
       if (call === 'take' && ledger.unitsTaken > 0 && ++takes === 2) await die();
     };
-    void stock.deduct(10);
+    begin(() => stock.deduct(10));
     await expire();
     ledger.after = async () => {};
     expect(ledger.unitsTaken).toBe(8);
@@ -297,11 +297,11 @@ describe('a process that dies', () => {
   });
 
   it('after its order was recorded has sold it', async () => {
-    const { stock, ledger, records, die, expire, survivor } = openDoomedStock([4]);
+    const { stock, ledger, records, die, begin, expire, survivor } = openDoomedStock([4]);
     records.afterWrite = async (changes) => {
       if (changes.some(({ name, value }) => name.includes('/orders/') && typeof value === 'string')) await die();
     };
-    void stock.deduct(3, { orderId: 'x' });
+    begin(() => stock.deduct(3, { orderId: 'x' }));
     await expire();
     records.afterWrite = async () => {};
     expect(await survivor.deduct(3, { orderId: 'x' })).toMatchObject({ units: 3 });
@@ -310,11 +310,11 @@ describe('a process that dies', () => {
   });
 
   it('in the middle of a recovery leaves nothing unrecovered', async () => {
-    const { stock, ledger, die, expire, survivor, stockOptions, backend } = openDoomedStock([4, 4]);
+    const { stock, ledger, die, begin, expire, survivor, stockOptions, backend } = openDoomedStock([4, 4]);
     ledger.after = () => die();
-    void stock.deduct(3, { orderId: 'x' });
+    begin(() => stock.deduct(3, { orderId: 'x' }));
     await expire();
-    void survivor.recover();
+    begin(() => survivor.recover());
     await expire();
     ledger.after = async () => {};
     await openShop(backend).stock('sku', stockOptions).recover();
