@@ -122,13 +122,13 @@ export class EtcdLocks implements PermitCounts {
   }
 
   #wantedBy(request: LockRequest): Wanted {
-    const { key, mode, permits, label } = request;
+    const { key, mode, permits, keeps, label } = request;
     if (mode === 'permit' && !permits) throw new LockConfigurationError(`mode 'permit' needs permits`, { key });
     const { keys, report } = this.#sessions;
     return {
       name: nameOf(request),
       queue: permits ? keys.queue('permits', key, permits.of.sharedCount) : keys.queue('lock', key),
-      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, label },
+      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, keeps, label },
       releaseTimeoutMs: this.#releaseTimeoutMs,
       views: this.#views,
       report,

@@ -121,13 +121,13 @@ export class RedisLocks implements PermitCounts {
   }
 
   #wantedBy(request: LockRequest, { keys, lookEveryMs, report }: RedisSessions): Wanted {
-    const { key, mode, permits, label } = request;
+    const { key, mode, permits, keeps, label } = request;
     if (mode === 'permit' && !permits) throw new LockConfigurationError(`mode 'permit' needs permits`, { key });
     const queue = permits ? this.#permitsOf(key, permits.of) : keys.queue('lock', key);
     return {
       name: nameOf(request),
       queue,
-      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, label },
+      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, keeps, label },
       releaseTimeoutMs: this.#releaseTimeoutMs,
       lookEveryMs,
       report,

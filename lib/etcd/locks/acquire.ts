@@ -2,6 +2,7 @@ import { LockConfigurationError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
+import { MAY_BE_KEPT, tryKept } from '../../sessions/kept-key.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import { isRefusal } from '../session/etcd-session.js';
 import type { ChangeCall, Doubt, EtcdSession } from '../session/etcd-session.js';
@@ -28,7 +29,7 @@ interface Entering extends ChangeCall {
 
 /**
  * Acquires a place in one wait queue, or in several in one step. Resolves with contenders that are granted or wait;
- * with `null` when the request must not wait and another contender is ahead.
+ * with `null` or `MAY_BE_KEPT` when the request must not wait and another contender is ahead.
  * @throws SessionEndedError, RefusedError, `signal.reason`
  */
 async function enterQueues(
@@ -36,17 +37,17 @@ async function enterQueues(
   wanted: readonly Wanted[],
   waits: boolean,
   signal: AbortSignal,
-): Promise<readonly Contender[] | null> {
+): Promise<readonly Contender[] | typeof MAY_BE_KEPT | null> {
   const contenders = wanted.map((one) => new Contender(session, one));
   const enter = waits ? enterAnyway : enterIfFree;
   const call: Entering = { signal, doubt: { isSo: false } };
   const giveNamesBack = () => contenders.forEach(({ entryKey }) => session.giveNameBack(entryKey));
   const leave = () => Promise.all(contenders.map((contender) => contender.leave(call.sent)));
   try {
-    const isIn = await enter(session, contenders, call);
-    if (!isIn) {
+    const found = await enter(session, contenders, call);
+    if (found !== 'in') {
       giveNamesBack();
-      return null;
+      return found;
     }
   } catch (error) {
     if (isRefusal(error, call.doubt)) giveNamesBack();
@@ -60,7 +61,7 @@ async function enterQueues(
 }
 
 /** Enters the queues behind all that are there. An entry that is there already was made by a lost answer's request. */
-async function enterAnyway(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<boolean> {
+async function enterAnyway(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<'in'> {
   const first = contenders[0]?.entryKey ?? '';
   const change = entering(session, contenders, [{ key: first, property: 'created', is: 'equal', than: 0 }]);
   const reads = contenders.flatMap(({ queue }) => readsOf(queue));
@@ -71,7 +72,7 @@ async function enterAnyway(session: EtcdSession, contenders: readonly Contender[
     ? statesOf(contenders, results.slice(contenders.length), revision)
     : await look(session, contenders, call.signal);
   stand(contenders, states);
-  return true;
+  return 'in';
 }
 
 /** Enters many queues, which are read by their views. */
@@ -80,18 +81,22 @@ async function enterUnread(
   contenders: readonly Contender[],
   call: Entering,
   change: Change,
-): Promise<boolean> {
+): Promise<'in'> {
   const failure = [{ kind: 'read', key: contenders[0]?.entryKey ?? '' } as const];
   const { isMet, results, revision } = await session.change({ ...change, failure }, call);
   const [found] = results;
   const created = isMet ? revision : found?.kind === 'read' ? found.found[0]?.created : undefined;
   if (created === undefined) throw new EntryGoneError();
   for (const contender of contenders) contender.stands(created, undefined);
-  return true;
+  return 'in';
 }
 
 /** Enters the queues if that grants all at once. Otherwise leaves no trace. */
-async function enterIfFree(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<boolean> {
+async function enterIfFree(
+  session: EtcdSession,
+  contenders: readonly Contender[],
+  call: Entering,
+): Promise<'in' | typeof MAY_BE_KEPT | null> {
   let unchanged: readonly Compare[] = contenders.map(({ queue }) => ({
     ...rangeBelow(queue.entries),
     property: 'created',
@@ -102,7 +107,7 @@ async function enterIfFree(session: EtcdSession, contenders: readonly Contender[
   const hasNumbers = contenders.some(({ queue }) => queue.number !== undefined);
   if (hasNumbers) {
     const states = await look(session, contenders, call.signal);
-    if (!isFree(contenders, states)) return false;
+    if (!isFree(contenders, states)) return null;
     unchanged = notChangedSince(contenders, states);
   }
   for (;;) {
@@ -110,14 +115,14 @@ async function enterIfFree(session: EtcdSession, contenders: readonly Contender[
     const states = isMet ? undefined : await look(session, contenders, call.signal);
     if (!states) {
       contenders.forEach((contender) => contender.takes(revision));
-      return true;
+      return 'in';
     }
     if (contenders.some(({ entryKey }, place) => states[place]?.entries.some(({ key }) => key === entryKey))) {
       // A request whose answer was lost has been carried out.
       stand(contenders, states);
-      return true;
+      return 'in';
     }
-    if (!isFree(contenders, states)) return false;
+    if (!isFree(contenders, states)) return mayBeIdle(states) ? MAY_BE_KEPT : null;
     unchanged = notChangedSince(contenders, states);
   }
 }
@@ -166,6 +171,12 @@ function isFree(contenders: readonly Contender[], states: readonly QueueState[])
   });
 }
 
+/** Whether there is only one contender, and that one may keep its key without using it. */
+function mayBeIdle([state, ...others]: readonly QueueState[]): boolean {
+  const [entry, second] = state?.entries ?? [];
+  return others.length === 0 && second === undefined && entry?.keeps === true;
+}
+
 function notChangedSince(contenders: readonly Contender[], states: readonly QueueState[]): readonly Compare[] {
   return contenders.flatMap(({ queue }, place) => {
     const than = (states[place]?.revision ?? 0) + 1;
@@ -190,8 +201,16 @@ export async function acquireOne(
   wanted: Wanted,
   { line, wait, signal }: LockRequest,
 ): Promise<EtcdHold | null> {
-  const contenders = await enterQueues(session, [wanted], wait && line === 'fifo', signal);
-  return contenders?.[0]?.granted ?? contenders?.[0]?.untilGranted(signal) ?? null;
+  if (line === 'fifo' && !wait) return tryKept(signal, (waits, limit) => enterOne(session, wanted, waits, limit));
+  const held = await enterOne(session, wanted, wait && line === 'fifo', signal);
+  return held === MAY_BE_KEPT ? null : held;
+}
+
+async function enterOne(session: EtcdSession, wanted: Wanted, waits: boolean, signal: AbortSignal) {
+  const entered = await enterQueues(session, [wanted], waits, signal);
+  if (entered === MAY_BE_KEPT) return MAY_BE_KEPT;
+  const [contender] = entered ?? [];
+  return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
 }
 
 /** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */
@@ -206,7 +225,7 @@ export async function acquireSet(
     throw new LockConfigurationError(`etcd() grants sets of at most ${MOST_KEYS} keys, this one has ${wanted.length}`);
   }
   const contenders = await enterQueues(session, wanted, first.wait && first.line === 'fifo', first.signal);
-  if (!contenders) return null;
+  if (!contenders || contenders === MAY_BE_KEPT) return null;
   const leaseOf = async (request: LockRequest, place: number) =>
     (await contenders[place]?.untilGranted(request.signal))?.lease ?? null;
   return grantAll(requests, leaseOf, () => new EntryGoneError());

@@ -10,6 +10,8 @@ export interface EntryValue {
   readonly most: number;
   /** The time since which it waits, by its own process's clock. */
   readonly since: number;
+  /** Whether its process may keep it without using it (`keepMs`). */
+  readonly keeps?: boolean | undefined;
   readonly label?: string | undefined;
   readonly host?: string | undefined;
   readonly pid?: number | undefined;
@@ -33,7 +35,7 @@ export interface Entry extends EntryValue {
 const host = hostname();
 
 /** The parts of an entry that a request brings. */
-export type NewEntry = Pick<EntryValue, 'mode' | 'permits' | 'most' | 'label' | 'proclaimed' | 'isBare'>;
+export type NewEntry = Pick<EntryValue, 'mode' | 'permits' | 'most' | 'keeps' | 'label' | 'proclaimed' | 'isBare'>;
 
 /** Returns the value of a new entry of this process. */
 export function newEntry(entry: NewEntry): EntryValue {
@@ -42,9 +44,10 @@ export function newEntry(entry: NewEntry): EntryValue {
 
 export function entryText(entry: EntryValue): string {
   const { mode, since, label, pid, isRevoked, proclaimed } = entry;
+  const keeps = entry.keeps || undefined;
   if (entry.isBare) return proclaimed ?? '';
   const [permits, most] = mode === 'permit' ? [entry.permits, entry.most] : [];
-  return JSON.stringify({ mode, permits, most, since, label, host: entry.host, pid, isRevoked, proclaimed });
+  return JSON.stringify({ mode, permits, most, since, keeps, label, host: entry.host, pid, isRevoked, proclaimed });
 }
 
 /**

@@ -6,6 +6,7 @@ import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import { flag } from '../client/script.js';
 import { ACQUIRE } from '../scripts/lock-scripts.js';
+import { MAY_BE_KEPT, tryKept } from '../../sessions/kept-key.js';
 import type { RedisHold } from '../session/redis-hold.js';
 import type { RedisSession } from '../session/redis-session.js';
 import { Contender, EntryGoneError } from './contender.js';
@@ -13,7 +14,7 @@ import type { Position, Wanted } from './contender.js';
 
 /**
  * Acquires a place in one wait queue, or in several in one step. Resolves with contenders that are granted or wait;
- * with `null` when the request must not wait and another contender is ahead.
+ * with `null` or `MAY_BE_KEPT` when the request must not wait and another contender is ahead.
  * @throws SessionEndedError, RefusedError, `signal.reason`
  */
 async function enterQueues(
@@ -21,7 +22,7 @@ async function enterQueues(
   wanted: readonly Wanted[],
   waits: boolean,
   signal: AbortSignal,
-): Promise<readonly Contender[] | null> {
+): Promise<readonly Contender[] | typeof MAY_BE_KEPT | null> {
   for (;;) {
     const contenders = wanted.map((one) => new Contender(session, one));
     const keys = new Array<string>().concat(...contenders.map(({ place }) => place.queue));
@@ -34,7 +35,7 @@ async function enterQueues(
       if (word === 'POSITIONS') contenders.forEach((one, place) => one.stands(answer[place + 1] as Position));
       if (word === 'GRANTED' || word === 'POSITIONS') return contenders;
       contenders.forEach((contender) => contender.drop());
-      if (word === 'REFUSED') return null;
+      if (word === 'REFUSED') return first === 1 ? MAY_BE_KEPT : null;
       await settled(Number(first), wanted[0]?.name, signal);
     } catch (error) {
       // The request may have been carried out, or may still be.
@@ -63,7 +64,15 @@ export async function acquireOne(
   { line, wait }: Pick<LockRequest, 'line' | 'wait'>,
   signal: AbortSignal,
 ): Promise<RedisHold | null> {
-  const [contender] = (await enterQueues(session, [wanted], wait && line === 'fifo', signal)) ?? [];
+  if (line === 'fifo' && !wait) return tryKept(signal, (waits, limit) => enterOne(session, wanted, waits, limit));
+  const held = await enterOne(session, wanted, wait && line === 'fifo', signal);
+  return held === MAY_BE_KEPT ? null : held;
+}
+
+async function enterOne(session: RedisSession, wanted: Wanted, waits: boolean, signal: AbortSignal) {
+  const entered = await enterQueues(session, [wanted], waits, signal);
+  if (entered === MAY_BE_KEPT) return MAY_BE_KEPT;
+  const [contender] = entered ?? [];
   return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
 }
 
@@ -76,7 +85,7 @@ export async function acquireSet(
   const [first] = requests;
   if (!first) return [];
   const contenders = await enterQueues(session, wanted, first.wait && first.line === 'fifo', first.signal);
-  if (!contenders) return null;
+  if (!contenders || contenders === MAY_BE_KEPT) return null;
   const leaseOf = async (request: LockRequest, place: number) =>
     (await contenders[place]?.untilGranted(request.signal))?.lease ?? null;
   return grantAll(requests, leaseOf, () => new EntryGoneError());

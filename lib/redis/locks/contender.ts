@@ -59,10 +59,10 @@ export class Contender implements OwnEntry, Alarm, AbortListener {
   constructor(session: RedisSession, wanted: Wanted) {
     this.#session = session;
     this.#wanted = wanted;
-    const { mode, isCandidate, permits, most, label } = wanted.entry;
+    const { mode, isCandidate, permits, most, keeps, label } = wanted.entry;
     const number = session.enter(this);
     const since = Math.round(session.serverNow);
-    this.#entry = { mode, isCandidate, session: session.id, number, permits, most, since, label };
+    this.#entry = { mode, isCandidate, session: session.id, number, permits, most, since, keeps, label };
     this.place = { queue: wanted.queue, entry: entryText(this.#entry) };
   }
 

@@ -20,8 +20,13 @@ export interface Entry {
   readonly most: number;
   /** The time since which it waits, by the server's clock. */
   readonly since: number;
+  /** Whether its process may keep it without using it (`keepMs`). */
+  readonly keeps?: boolean | undefined;
   readonly label: string | undefined;
 }
+
+/** Follows the time of an entry that may be kept. */
+const KEEPS = 'k';
 
 /** Returns an id for a new session, which names its process. */
 export function newSessionId(): string {
@@ -34,12 +39,14 @@ export function ownerOf(session: string, label: string | undefined): ContenderOw
   return { host: decodeURIComponent(host.join('.')), pid: Number(pid), label };
 }
 
-export function entryText({ mode, isCandidate, session, number, permits, most, since, label = '' }: Entry): string {
-  return `${isCandidate ? LEADER : MODES[mode]}|${session}|${number}|${permits}|${most}|${since}|${label}`;
+export function entryText(entry: Entry): string {
+  const { mode, isCandidate, session, number, permits, most, since, keeps, label = '' } = entry;
+  const time = keeps ? since + KEEPS : since;
+  return `${isCandidate ? LEADER : MODES[mode]}|${session}|${number}|${permits}|${most}|${time}|${label}`;
 }
 
 export function parseEntry(text: string): Entry {
-  const [letter = '', session = '', number, permits, most, since, ...label] = text.split('|');
+  const [letter = '', session = '', number, permits, most, since = '', ...label] = text.split('|');
   const found = Object.entries(MODES).find(([, known]) => known === letter);
   return {
     mode: (found?.[0] ?? 'exclusive') as LeaseMode,
@@ -48,7 +55,8 @@ export function parseEntry(text: string): Entry {
     number: Number(number),
     permits: Number(permits),
     most: Number(most),
-    since: Number(since),
+    since: Number.parseInt(since),
+    keeps: since.endsWith(KEEPS),
     label: label.join('|') || undefined,
   };
 }

@@ -64,3 +64,30 @@ export class TokensOfEachClient extends MemoryClient {
     });
   }
 }
+
+/** Does not tell a holder that another contender waits. */
+export class TellsNoHolder extends MemoryClient {
+  override async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    const lease = await super.acquire(request);
+    if (!lease) return null;
+    const { key, mode, fencingToken } = lease;
+    return new GrantedLease({
+      key,
+      mode,
+      fencingToken,
+      isCurrent: () => lease.isHeld(),
+      giveBack: () => lease.release(),
+      demand: { watch: () => () => {} },
+    });
+  }
+}
+
+/** Takes a key that may be kept away, although its holder uses it. */
+export class TakesKeptKeys extends MemoryClient {
+  override async acquire(request: LockRequest): Promise<GrantedLease | null> {
+    const [holder] = this.service.contenders(request.key);
+    const isKept = holder?.keeps === true;
+    if (isKept && !request.wait) await this.service.leaseOn(request.key)?.release();
+    return super.acquire(request);
+  }
+}

@@ -197,6 +197,8 @@ const PLANTED_CLIENTS: readonly (readonly [
   ['ClosesOnlyItself', clients.ClosesOnlyItself, 'leaves nothing behind that others would wait for'],
   ['CallsAllItsOwn', clients.CallsAllItsOwn, 'shows holders and waiters, in order'],
   ['TokensOfEachClient', clients.TokensOfEachClient, 'has tokens that grow with every grant of a key, to any client'],
+  ['TellsNoHolder', clients.TellsNoHolder, 'grants a key that its holder only keeps to a request that does not wait'],
+  ['TakesKeptKeys', clients.TakesKeptKeys, 'refuses a key that may be kept and is in use, and leaves no place'],
 ];
 
 describe('the contract of a backend detects', () => {
