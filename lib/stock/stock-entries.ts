@@ -1,4 +1,5 @@
 import { hash } from '../composite/segment-route.js';
+import type { RecordChange } from '../contract/record-store.js';
 import { deductionOf } from './deduction.js';
 import type { Deduction, OrderRecord } from './deduction.js';
 import type { PlanHints, Planned, StockCommand } from './stock-writer.js';
@@ -38,20 +39,17 @@ export class Purchase implements StockCommand<Deduction | null> {
     const parts = planTake(levels, quantity, { first, split });
     if (!parts) return { answer: () => this.#soldOut() };
     const after = levelsAfter(levels, parts, -1);
-    if (parts.length > 1 && !hints.fits(after)) return { moved: this.#gathered(levels, parts, hints) };
     const value = JSON.stringify({ state: 'sold', parts } satisfies OrderRecord);
-    return {
-      levels: this.#merged(after, hints),
-      change: { name: this.recordName, value, ifVersion: 'absent' },
-      outcome: deductionOf(orderId, parts),
-    };
+    const change: RecordChange = { name: this.recordName, value, ifVersion: 'absent' };
+    if (parts.length > 1 && !hints.fits(after, change)) return { moved: this.#gathered(levels, parts, hints) };
+    return { levels: this.#merged(after, change, hints), change, outcome: deductionOf(orderId, parts) };
   }
 
-  #merged(after: Levels, { attempt, fits }: PlanHints): Levels {
+  #merged(after: Levels, change: RecordChange, { attempt, fits }: PlanHints): Levels {
     // After a conflict, a write to many segments would make another conflict more likely.
     if (attempt > 0) return after;
     const merged = mergeLevels(after, this.#mergeBelow);
-    return fits(merged) ? merged : after;
+    return merged === after || fits(merged, change) ? merged : after;
   }
 
   /** Moves units of the order to one segment, so that it is taken from fewer. After a conflict, from fewer segments. */
@@ -105,15 +103,14 @@ export class Restock implements StockCommand<void> {
 
   plan(levels: Levels, hints: PlanHints): Planned<void> {
     const { units } = this.#delivery;
-    return {
-      levels: this.#restocked(levels, hints),
-      change: { name: this.recordName, value: String(units), ifVersion: 'absent' },
-      outcome: undefined,
-    };
+    const change: RecordChange = { name: this.recordName, value: String(units), ifVersion: 'absent' };
+    return { levels: this.#restocked(levels, change, hints), change, outcome: undefined };
   }
 
-  #restocked(levels: Levels, { attempt, fits }: PlanHints): Levels {
+  #restocked(levels: Levels, change: RecordChange, hints: PlanHints): Levels {
+    const { attempt } = hints;
     const { units, segments } = this.#delivery;
+    const fits = (after: Levels) => hints.fits(after, change);
     const spread = restocked(levels, units, segments);
     if (attempt === 0 && fits(spread)) return spread;
     // While others sell all the time, some segment changes before every write. So each attempt writes to fewer
