@@ -1,4 +1,5 @@
 import type { RecordStore } from '../contract/record-store.js';
+import { checkDelivered } from './deliveries.js';
 import { parsed, soldBefore } from './deduction.js';
 import type { Deduction, Leftover, OrderRecord } from './deduction.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
@@ -37,7 +38,11 @@ export class RecordStock implements StockKeeper {
 
   async restock(delivery: Delivery): Promise<void> {
     const name = this.#names.restock(delivery.restockId);
-    return this.#writer.serve(new Restock(delivery, name), delivery.signal);
+    const checkRepeated = async () => {
+      const record = await this.#records.read(name);
+      if (record) checkDelivered(delivery, record);
+    };
+    return this.#writer.serve(new Restock(delivery, name, checkRepeated), delivery.signal);
   }
 
   async available(signal: AbortSignal): Promise<number> {

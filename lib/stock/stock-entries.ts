@@ -94,11 +94,14 @@ export class Refund implements StockCommand<boolean> {
 /** Adds a delivery, and spreads it together with the units that are there. */
 export class Restock implements StockCommand<void> {
   readonly recordName: string;
+  readonly contested: () => Promise<void>;
   readonly #delivery: Delivery;
 
-  constructor(delivery: Delivery, recordName: string) {
+  /** @param checkRepeated throws when the delivery that was made under this id is another one */
+  constructor(delivery: Delivery, recordName: string, checkRepeated: () => Promise<void>) {
     this.#delivery = delivery;
     this.recordName = recordName;
+    this.contested = checkRepeated;
   }
 
   plan(levels: Levels, hints: PlanHints): Planned<void> {
@@ -118,9 +121,6 @@ export class Restock implements StockCommand<void> {
     const most = Math.ceil(segments / 2 ** attempt);
     return fittingPlan(most, 1, (atMost) => partlyRestocked(levels, units, segments, atMost), fits);
   }
-
-  /** The delivery was made before. */
-  async contested(): Promise<void> {}
 }
 
 /** Counts all units at one moment. */

@@ -229,6 +229,24 @@ describe('a delivery that is repeated', () => {
     expect(ledger.levels).toEqual([6, 5]);
   });
 
+  it('with another number of units is refused, and adds nothing', async () => {
+    const { stock, ledger } = openLeasedStock([0]);
+    await stock.restock(100, { restockId: 'd7' });
+    await expect(stock.restock(50, { restockId: 'd7' })).rejects.toThrow(/"d7" was of 100 units, not 50/);
+    await expect(stock.restock(50, { restockId: 'd7' })).rejects.toBeInstanceOf(LockConfigurationError);
+    expect(ledger.units).toBe(100);
+  });
+
+  it('where the units are kept elsewhere by now is refused, and adds nothing', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0]);
+    const builtIn = shops[0]!.stock('sku', { segments: 1 });
+    await builtIn.restock(100, { restockId: 'd7' });
+    await expect(stock.restock(100, { restockId: 'd7' })).rejects.toThrow(/"d7" was added to the built-in stock/);
+    await stock.restock(7, { restockId: 'd8' });
+    await expect(builtIn.restock(7, { restockId: 'd8' })).rejects.toThrow(/"d8" was added to a store of your own/);
+    expect([ledger.units, await builtIn.available()]).toEqual([7, 100]);
+  });
+
   it('is a new one after it was forgotten', async () => {
     const { stock, records } = openLeasedStock([0, 0]);
     await stock.restock(100, { restockId: 'd7' });

@@ -196,6 +196,9 @@ describe('a delivery', () => {
     const lorry = { restockId: 'lorry' };
     await Promise.all([...stocks, ...stocks].map((one) => one.restock(10, lorry)));
     expect(await stock.available()).toBe(10);
+    await expect(stock.restock(9, lorry)).rejects.toThrow(/"lorry" was of 10 units, not 9/);
+    await expect(stock.restock(9, lorry)).rejects.toBeInstanceOf(LockConfigurationError);
+    expect(await stock.available()).toBe(10);
   });
 
   it('applies a new number of segments, and leaves no units in the old ones', async () => {
@@ -352,6 +355,7 @@ describe('bad input', () => {
     ['quantity', (stock: SegmentedStock) => stock.deduct(1.5)],
     ['orderId', (stock: SegmentedStock) => stock.deduct(1, { orderId: '' })],
     ['orderId', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'x'.repeat(201) })],
+    ['orderId', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'half a pair \ud83d' })],
     ['routeBy', (stock: SegmentedStock) => stock.deduct(1, { routeBy: NaN })],
     ['split', (stock: SegmentedStock) => stock.deduct(1, { split: 1 as unknown as boolean })],
     ['waitMs', (stock: SegmentedStock) => stock.deduct(1, { waitMs: 0 })],
