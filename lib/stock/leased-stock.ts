@@ -44,8 +44,9 @@ export class LeasedStock implements StockKeeper {
     const { key } = this.#tools;
     for (;;) {
       const count = await this.#traffic.lock.count();
-      const check = (segments: readonly number[]) => mustHave(key, orderId, segments, (segment) => segment < count);
-      const open = await this.#tools.open.reopen(orderId, check);
+      const exists = (segment: number) => segment < count;
+      const check = (segments: readonly number[]) => mustHave(key, orderId, segments, exists);
+      const open = await this.#tools.open.reopen(orderId, { exists, check });
       if (!open) return false;
       if (open !== 'open') return this.#putBack(open, count, signal);
       // The order is at work, or was left by a killed process. A holder of all segments can tell which.

@@ -5,6 +5,7 @@ import { hash } from '../../../lib/composite/segment-route.js';
 import { LockConfigurationError, LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { RecordChange } from '../../../lib/contract/record-store.js';
 import { eventually } from '../../support/eventually.js';
+import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
 import { openDoomedStock, openLeasedStock } from './leased-shops.js';
 
 describe('an order that is repeated after its first process was given up', () => {
@@ -59,9 +60,9 @@ describe('an order that is repeated after its first process was given up', () =>
   });
 });
 
-describe('units of an order that was left', () => {
-  const transaction = new AsyncLocalStorage<string>();
+const transaction = new AsyncLocalStorage<string>();
 
+describe('units of an order that was left', () => {
   /** A stock with an order that was left, and the context in which its units are put back. */
   async function leftOrder() {
     const { stock, ledger, die, begin, expire, survivor } = openDoomedStock([4]);
@@ -131,6 +132,71 @@ describe('a refund that is repeated', () => {
     mayGoOn.resolve();
     expect(await refund).toBe(true);
     expect(await repeated).toEqual([false, 5]);
+  });
+
+  it('after the transaction that it joined was rolled back puts the units back', async () => {
+    const { stock, ledger } = openLeasedStock([1, 2]);
+    await stock.deduct(3, { orderId: 'x' });
+    const before = { levels: [...ledger.levels], taken: [...ledger.taken] };
+    const joined: unknown[] = [];
+    ledger.before = async () => void joined.push(transaction.getStore());
+    expect(await transaction.run('a transaction', () => stock.refund('x'))).toBe(true);
+    expect(joined).toEqual(['a transaction', 'a transaction']);
+    ledger.levels.splice(0, 2, ...before.levels);
+    before.taken.forEach(([name, units]) => ledger.taken.set(name, units));
+
+    expect(await stock.refund('x')).toBe(true);
+    expect([ledger.levels, ledger.unitsTaken]).toEqual([[1, 2], 0]);
+    expect(await stock.refund('x')).toBe(false);
+    expect(await stock.leftovers()).toEqual([]);
+  });
+
+  it('after all units are back puts none back, also when a segment of the order was removed', async () => {
+    const { stock, shops, ledger } = openLeasedStock([1, 2]);
+    await stock.deduct(3, { orderId: 'x' });
+    expect(await stock.refund('x')).toBe(true);
+    await shops[0]!.segmented('sku', { segments: 2 }).resize(1, () => void ledger.levels.splice(0, 2, 3));
+    expect(await stock.refund('x')).toBe(false);
+    expect([ledger.levels, await stock.leftovers()]).toEqual([[3], []]);
+  });
+});
+
+describe('an order that a former version has left open', () => {
+  /** An open order as it was recorded before each attempt had a name, and another that can be recovered. */
+  async function formerOrder() {
+    const opened = openDoomedStock([4]);
+    const { ledger, records, stock, die, begin, expire } = opened;
+    await records.write([{ name: 'stock/sku/open/old', value: '{"units":1,"segments":[0]}', ifVersion: 'absent' }]);
+    ledger.after = () => die();
+    begin(() => stock.deduct(3, { orderId: 'left' }));
+    await expire();
+    ledger.after = async () => {};
+    return opened;
+  }
+  const refused = /order "old" was left open by a former version.*call recover\(\) with that version/;
+
+  it('is listed, and refused by recover(), which puts the others back', async () => {
+    const { survivor, ledger } = await formerOrder();
+    await expect(survivor.recover()).rejects.toThrow(refused);
+    expect(ledger.units).toBe(4);
+    expect((await survivor.leftovers()).map(({ orderId }) => orderId)).toEqual(['old']);
+  });
+
+  it.each([
+    ['deduct', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'old' })],
+    ['refund', (stock: SegmentedStock) => stock.refund('old')],
+  ])('is refused by %s at once', async (_what, call) => {
+    const { survivor } = await formerOrder();
+    await expect(call(survivor)).rejects.toThrow(refused);
+    await expect(call(survivor)).rejects.toBeInstanceOf(LockConfigurationError);
+  });
+
+  it('and refunded is refused before anything is put back', async () => {
+    const { survivor, records, ledger } = await formerOrder();
+    await records.write([{ name: 'stock/sku/orders/old', value: '{"state":"refunded","parts":[]}' }]);
+    const calls = ledger.calls.length;
+    await expect(survivor.refund('old')).rejects.toThrow(refused);
+    expect(ledger.calls).toHaveLength(calls);
   });
 });
 
