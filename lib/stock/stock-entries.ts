@@ -17,6 +17,7 @@ import {
 import type { Levels, StockPart } from './stock-plan.js';
 
 type SoldBefore = () => Promise<Deduction | undefined>;
+type Again = () => Promise<Deduction | null>;
 
 /** Takes the units of an order, or finds that there are not enough. */
 export class Purchase implements StockCommand<Deduction | null> {
@@ -24,13 +25,18 @@ export class Purchase implements StockCommand<Deduction | null> {
   readonly contested: () => Promise<Deduction | null>;
   readonly #order: Order;
   readonly #mergeBelow: number;
+  readonly #soldBefore: SoldBefore;
 
-  /** @param soldBefore returns the earlier sale under this order id, if there was one */
-  constructor(order: Order, recordName: string, mergeBelow: number, soldBefore: SoldBefore) {
+  /**
+   * @param soldBefore returns the earlier sale under this order id, if there was one
+   * @param again orders again: the earlier sale was forgotten when it was looked for
+   */
+  constructor(order: Order, recordName: string, mergeBelow: number, soldBefore: SoldBefore, again: Again) {
     this.#order = order;
     this.recordName = recordName;
     this.#mergeBelow = mergeBelow;
-    this.contested = async () => (await soldBefore()) ?? null;
+    this.#soldBefore = soldBefore;
+    this.contested = async () => (await soldBefore()) ?? again();
   }
 
   plan(levels: Levels, hints: PlanHints): Planned<Deduction | null> {
@@ -59,8 +65,8 @@ export class Purchase implements StockCommand<Deduction | null> {
   }
 
   /** Returns the earlier sale if this order was already made, otherwise `null`. */
-  #soldOut(): Promise<Deduction | null> | null {
-    return this.#order.isNamed ? this.contested() : null;
+  async #soldOut(): Promise<Deduction | null> {
+    return (this.#order.isNamed && (await this.#soldBefore())) || null;
   }
 }
 

@@ -143,6 +143,19 @@ describe('an order id', () => {
     expect((await stock.deduct(2, { orderId: 'patient' }))?.units).toBe(2);
   });
 
+  it('that is forgotten while it is ordered again is a new one, and not sold out', async () => {
+    const { stock, records } = await openStock(10);
+    await stock.deduct(2, { orderId: 'x' });
+    const read = records.read.bind(records);
+    records.read = async (name) => {
+      records.read = read;
+      await stock.forget({ olderThanMs: 0 });
+      return read(name);
+    };
+    expect((await stock.deduct(2, { orderId: 'x' }))?.units).toBe(2);
+    expect(await stock.available()).toBe(6);
+  });
+
   it('identifies one order only', async () => {
     const { stock } = await openStock(10);
     await stock.deduct(2, { orderId: 'one' });
@@ -246,6 +259,12 @@ describe('a call that cannot be served', () => {
     expect((await stock.deduct(1))?.units).toBe(1);
   });
 
+  it('times out while a refund reads what a server does not answer', async () => {
+    const { stock, records } = await openStock(10);
+    records.read = () => new Promise(() => {});
+    await expect(stock.refund('x', { waitMs: 20 })).rejects.toThrow(LockTimeoutError);
+  });
+
   it('rejects with the caller’s own reason, unless its write is in progress', async () => {
     const { stock, records } = await openStock(10);
     await expect(stock.deduct(1, { signal: AbortSignal.abort(new Error('early')) })).rejects.toThrow('early');
@@ -327,6 +346,10 @@ describe('a record of a stock', () => {
     await connectionOf(fresh).backend.records.write([{ name: 'stock/sku', value: 'nonsense' }]);
     await expect(fresh.stock('sku', { segments: 1 }).deduct(1)).rejects.toThrow(/"stock\/sku" was not written by this/);
     await expect(stock.available()).rejects.toThrow(/"stock\/sku\/0001" is no number of units/);
+    await connectionOf(fresh).backend.records.write([{ name: 'stock/sku', value: '{"count":4}' }]);
+    await expect(fresh.stock('sku', { segments: 1 }).deduct(1)).rejects.toThrow(
+      /"stock\/sku" is no number of segments/,
+    );
   });
 });
 
