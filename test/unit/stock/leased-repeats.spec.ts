@@ -223,6 +223,30 @@ describe('a stock with fewer segments than before', () => {
     expect(ledger.units).toBe(2);
   });
 
+  it.each([
+    ['refund', (stock: SegmentedStock) => stock.refund('x')],
+    ['restock', (stock: SegmentedStock) => stock.restock(4, { restockId: 'x' })],
+  ])('refuses a %s that waited for a segment while it was removed', async (what, call) => {
+    const { stock, shops, ledger, backend } = openLeasedStock([0, 0, 0, 2], {}, 2);
+    await stock.deduct(2, { orderId: 'x' });
+    const [isResizing, mayResize] = [deferred(), deferred()];
+    const lock = shops[1]!.segmented('sku', { segments: 4 });
+    const resize = lock.resize(3, () => {
+      isResizing.resolve();
+      return mayResize.promise;
+    });
+    await isResizing.promise;
+    const segments = [0, 1, 2, 3].map((segment) => `sku/#000${segment}`);
+    const refused = expect(call(stock)).rejects.toThrow(noSegment(3));
+    await eventually(() => segments.some((key) => backend.contenders(key).length === 2), 'the call waits');
+    mayResize.resolve();
+    await resize;
+    await refused;
+    await lock.resize(4);
+    await call(stock);
+    expect(ledger.units + ledger.unitsTaken).toBe(what === 'refund' ? 2 : 6);
+  });
+
   it('puts the units of a leftover back into the segments that there are', async () => {
     const { stock, ledger, die, begin, expire, survivor, shops } = openDoomedStock([2, 2]);
     let takes = 0;
