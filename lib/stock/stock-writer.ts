@@ -9,6 +9,7 @@
 import { NEVER, onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import { backoff, pause } from '../async/timer.js';
+import { LockConfigurationError } from '../contract/errors.js';
 import { LARGEST_WRITE_BYTES, writeBytes } from '../contract/record-store.js';
 import type { RecordChange, RecordStore } from '../contract/record-store.js';
 import type { StockEvents } from './stock-events.js';
@@ -152,8 +153,16 @@ export class StockWriter {
       }
     } catch (error) {
       this.#snapshot.forget();
-      all.forEach((caller) => caller.fail(error));
+      await this.#failed(all, error);
     }
+  }
+
+  /** Fails the commands. If the write was refused for what one of them is, the others are served without it. */
+  async #failed(all: readonly PendingCommand[], error: unknown): Promise<void> {
+    const left = all.filter(({ isOver }) => !isOver);
+    if (left.length < 2 || !(error instanceof LockConfigurationError)) return left.forEach((one) => one.fail(error));
+    left.forEach((one) => one.refused());
+    for (const one of left) await this.#serveAll([one]);
   }
 
   /**

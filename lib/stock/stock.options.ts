@@ -118,7 +118,7 @@ export function checkForgetting(options: ForgetOptions): void {
 
 /** @throws LockConfigurationError when `id` cannot be the name of an order or a delivery */
 export function checkId(field: string, id: unknown): asserts id is string {
-  // A server refuses half of a pair, with all orders that are written together.
+  // A server would refuse half of a pair.
   const isId = typeof id === 'string' && id !== '' && id.length <= LONGEST_ID && id.isWellFormed();
   check(isId, field, id, `a string of 1 to ${LONGEST_ID} characters, without half of a surrogate pair`);
 }

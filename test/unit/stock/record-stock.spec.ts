@@ -312,6 +312,19 @@ describe('a call that cannot be served', () => {
     expect((await stock.deduct(1))?.units).toBe(1);
   });
 
+  it('is refused without the calls that were written with it', async () => {
+    const { stock, records } = await openStock(10);
+    const tooLong = new LockConfigurationError('the path is too long');
+    records.beforeWrite = async (changes) => {
+      if (changes.some(({ name }) => name.endsWith('/orders/long'))) throw tooLong;
+    };
+    const orders = ['a', 'long', 'b'].map((orderId) => stock.deduct(1, { orderId }));
+    const [first, refused, last] = await Promise.allSettled(orders);
+    expect([first, last]).toMatchObject([{ value: { units: 1 } }, { value: { units: 1 } }]);
+    expect(refused).toEqual({ status: 'rejected', reason: tooLong });
+    expect(await stock.available()).toBe(8);
+  });
+
   it('may have been served when its reply was lost, which its id shows', async () => {
     const { stock, records } = await openStock(10);
     const lost = new LockUnavailableError('not known');
