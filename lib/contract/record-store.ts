@@ -101,8 +101,13 @@ export function checkChanges(changes: readonly RecordChange[]): void {
     if (names.has(name)) throw new LockConfigurationError(`the record ${describe(name)} is named twice in one write`);
     names.add(name);
   }
-  const bytes = changes.reduce((sum, change) => sum + bytesOf(change.name) + bytesOf(change.value), 0);
+  const bytes = writeBytes(changes);
   check(bytes <= LARGEST_WRITE_BYTES, 'changes', changes, `at most ${LARGEST_WRITE_BYTES} bytes, they have ${bytes}`);
+}
+
+/** Returns the bytes of all names and values. */
+export function writeBytes(changes: readonly RecordChange[]): number {
+  return changes.reduce((sum, { name, value }) => sum + bytesOf(name) + bytesOf(value), 0);
 }
 
 function checkChange(change: RecordChange): void {

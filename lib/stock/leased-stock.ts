@@ -1,3 +1,4 @@
+import { orAbort } from '../async/abort.js';
 import { hash, upTo } from '../composite/segment-route.js';
 import type { SegmentedLock } from '../composite/segmented-lock.js';
 import { LockConfigurationError } from '../contract/errors.js';
@@ -10,7 +11,7 @@ import { DryHints } from './dry-hints.js';
 import type { OpenOrder } from './open-orders.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
 import { probingOrder } from './stock-plan.js';
-import { mustHave, placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
+import { checkUnits, mustHave, placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
 import type { Attempt, StoreTools } from './take-order.js';
 import { WholeRounds } from './whole-rounds.js';
 
@@ -30,10 +31,15 @@ export class LeasedStock implements StockKeeper {
   }
 
   async deduct(order: Order): Promise<Deduction | null> {
-    const before = order.isNamed ? await this.#tools.open.find(order.orderId) : undefined;
-    if (before) return soldBefore(order.orderId, order.quantity, before);
-    for (let only = await this.#promising(order); only.length > 0; only = await this.#promising(order)) {
-      const attempt = await this.#attempt(order, only);
+    const { orderId, isNamed, signal } = order;
+    const before = isNamed ? await orAbort(this.#tools.open.find(orderId), signal) : undefined;
+    if (before) return soldBefore(orderId, order.quantity, before);
+    // A hint about the first segment may be outdated before the last one was tried.
+    const tried = new Set<number>();
+    for (;;) {
+      const only = (await this.#promising(order)).filter((segment) => !tried.has(segment));
+      if (only.length === 0) break;
+      const attempt = await this.#attempt(order, only, tried);
       if (attempt.outcome === 'sold') return attempt.sold;
       if (attempt.outcome !== 'dry') break;
     }
@@ -43,9 +49,10 @@ export class LeasedStock implements StockKeeper {
   async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
     const { key } = this.#tools;
     for (;;) {
-      const count = await this.#traffic.lock.count();
-      const check = (segments: readonly number[]) => mustHave(key, orderId, segments, (segment) => segment < count);
-      const open = await this.#tools.open.reopen(orderId, check);
+      const count = await this.#count(signal);
+      const exists = (segment: number) => segment < count;
+      const check = (segments: readonly number[]) => mustHave(key, orderId, segments, exists);
+      const open = await this.#tools.open.reopen(orderId, { exists, check });
       if (!open) return false;
       if (open !== 'open') return this.#putBack(open, count, signal);
       // The order is at work, or was left by a killed process. A holder of all segments can tell which.
@@ -56,22 +63,26 @@ export class LeasedStock implements StockKeeper {
   async restock({ restockId, units, signal }: Delivery): Promise<void> {
     const { store, key } = this.#tools;
     if (!store.add) throw missing(key, 'restock', 'add');
-    const count = await this.#traffic.lock.count();
+    const count = await this.#count(signal);
     const shares = await this.#deliveries.begin(restockId, units, count);
     const filled = upTo(shares.length).filter((segment) => shares[segment] !== 0);
     mustHave(key, restockId, filled, (segment) => segment < count);
     for (const [segment, share] of shares.entries()) {
       const add = async (lease: SegmentLease) => store.add?.({ key, units: share, restockId, ...placeOf(lease) });
-      if (share > 0) await this.#under(segment, signal, add);
+      if (share > 0) await this.#under(segment, restockId, signal, add);
       this.#traffic.dry.forget(segment);
     }
   }
 
-  async available(): Promise<number> {
+  async available(signal: AbortSignal): Promise<number> {
     const { store, key } = this.#tools;
     if (!store.available) throw missing(key, 'available', 'available');
     let units = 0;
-    for (const segment of upTo(await this.#traffic.lock.count())) units += await store.available(segment);
+    for (const segment of upTo(await this.#count(signal))) {
+      const found = await orAbort(store.available(segment), signal);
+      checkUnits('available', found);
+      units += found;
+    }
     return units;
   }
 
@@ -86,26 +97,40 @@ export class LeasedStock implements StockKeeper {
   }
 
   /** Returns the segments that may have all units of the order, in the order in which they are to be tried. */
-  async #promising({ quantity, routeBy }: Order): Promise<readonly number[]> {
+  async #promising({ quantity, routeBy, signal }: Order): Promise<readonly number[]> {
     const known = this.#traffic.segments;
     const chance = routeBy === undefined ? Math.floor(Math.random() * MOST_SEGMENTS) : hash(routeBy);
     const promisingOf = (segments: number) =>
       probingOrder(segments, chance % segments).filter((segment) => this.#traffic.dry.mayHave(segment, quantity));
     if (known !== undefined && promisingOf(known).length === known) return promisingOf(known);
     // Only existing segments may be named, and there may be fewer by now.
-    this.#traffic.segments = await this.#traffic.lock.count();
+    this.#traffic.segments = await this.#count(signal);
     return promisingOf(this.#traffic.segments);
   }
 
-  async #attempt(order: Order, only: readonly number[]): Promise<Attempt> {
+  /** @param tried the segments that were tried, which are added */
+  async #attempt(order: Order, only: readonly number[], tried: Set<number>): Promise<Attempt> {
     const { lock, dry } = this.#traffic;
     const whole = { ...order, split: false };
     const take = async (lease: SegmentLease) => {
+      tried.add(lease.segment);
       this.#traffic.segments = lease.segments;
       return takeOrder(this.#tools, whole, [lease], dry);
     };
     // A recorded sale is valid, even if the lease was lost meanwhile.
-    return lock.using(take, { only, signal: order.signal, waitMs: Infinity, onLost: 'ignore' });
+    const attempt = lock.using(take, { only, signal: order.signal, waitMs: Infinity, onLost: 'ignore' });
+    return attempt.catch(async (error: unknown) => {
+      // All segments that were waited for may have been removed. Nothing was taken then.
+      const isRefusal = error instanceof LockConfigurationError && !only.some((segment) => tried.has(segment));
+      const count = isRefusal ? await this.#count(order.signal) : Infinity;
+      if (only.some((segment) => segment < count)) throw error;
+      return { outcome: 'dry', found: 0 };
+    });
+  }
+
+  /** Returns the number of segments. The servers may not answer in time. */
+  async #count(signal: AbortSignal): Promise<number> {
+    return orAbort(this.#traffic.lock.count(), signal);
   }
 
   /** @returns whether this call put any units back. Then, and otherwise, all of them are back */
@@ -113,15 +138,27 @@ export class LeasedStock implements StockKeeper {
     let units = 0;
     for (const segment of open.segments.filter((one) => one < count)) {
       const putBack = (lease: SegmentLease) => putBackInto(this.#tools, open.orderId, lease, this.#traffic.dry);
-      units += await this.#under(segment, signal, putBack);
+      units += await this.#under(segment, open.orderId, signal, putBack);
     }
     mustHave(this.#tools.key, open.orderId, open.segments, (segment) => segment < count);
     await this.#tools.open.drop(open);
     return units > 0;
   }
 
-  async #under<T>(segment: number, signal: AbortSignal, work: (lease: SegmentLease) => Promise<T>): Promise<T> {
-    return this.#traffic.lock.using(work, { only: [segment], signal, waitMs: Infinity, onLost: 'throw' });
+  /** @param id the order or the delivery that the work is part of */
+  async #under<T>(
+    segment: number,
+    id: string,
+    signal: AbortSignal,
+    work: (lease: SegmentLease) => Promise<T>,
+  ): Promise<T> {
+    const { lock } = this.#traffic;
+    return lock.using(work, { only: [segment], signal, waitMs: Infinity, onLost: 'throw' }).catch(async (error) => {
+      // The segment may have been removed while it was waited for.
+      const count = error instanceof LockConfigurationError ? await this.#count(signal) : Infinity;
+      mustHave(this.#tools.key, id, [segment], (one) => one < count);
+      throw error;
+    });
   }
 }
 

@@ -11,7 +11,7 @@
  * arrives late does not find its attempt, and is not applied to a later one.
  */
 import { randomUUID } from 'node:crypto';
-import { LockUnavailableError } from '../contract/errors.js';
+import { LockConfigurationError, LockUnavailableError } from '../contract/errors.js';
 import { UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, StoredRecord } from '../contract/record-store.js';
 import { parsed, unitsOf } from './deduction.js';
@@ -26,7 +26,24 @@ export interface OpenOrder extends Leftover {
   readonly attempt: string;
 }
 
+/** An open order as it was found. */
+interface FoundOrder extends Omit<OpenOrder, 'attempt'> {
+  /** `undefined` in the record of a former version. */
+  readonly attempt: string | undefined;
+}
+
 type OpenRecord = Pick<OpenOrder, 'units' | 'segments' | 'attempt'>;
+
+/** The segments that exist by now. */
+interface ExistingSegments {
+  readonly exists: (segment: number) => boolean;
+  /** Throws unless all of these exist. */
+  readonly check: (segments: readonly number[]) => void;
+}
+
+interface DecidedOrder extends OrderRecord {
+  readonly version: number;
+}
 
 export class OpenOrders {
   readonly #records: RecordStore;
@@ -42,13 +59,7 @@ export class OpenOrders {
    * not.
    */
   async begin(orderId: string, units: number, segments: readonly number[]): Promise<OpenOrder | undefined> {
-    const record: OpenRecord = { units, segments, attempt: randomUUID() };
-    const write = await this.#records.write([
-      { name: this.#names.openOrder(orderId), value: JSON.stringify(record), ifVersion: 'absent' },
-      this.#newAttempt(record, orderId),
-      { name: this.#names.order(orderId), value: UNCHANGED, ifVersion: 'absent' },
-    ]);
-    return write.isApplied ? openOrder(orderId, record, write.records[0]) : undefined;
+    return this.#open(orderId, { units, segments, attempt: randomUUID() }, 'absent');
   }
 
   /** @returns `false` when another caller has claimed the order: its units are being put back */
@@ -63,16 +74,16 @@ export class OpenOrders {
 
   /**
    * Decides that the units of a sold order are to be put back, and that an order that was not sold never will be. An
-   * order that was decided before is returned until all of its units are back.
-   * @param check throws when units cannot be put back into these segments; then nothing is decided
+   * order that was refunded before is opened again. A transaction that had put its units back may have been rolled back.
    * @returns `'open'` when neither is decided yet; `undefined` when there is nothing to put back
+   * @throws LockConfigurationError when a segment of a sold order was removed; then nothing is decided
    */
-  async reopen(orderId: string, check: (segments: readonly number[]) => void): Promise<OpenOrder | 'open' | undefined> {
+  async reopen(orderId: string, existing: ExistingSegments): Promise<OpenOrder | 'open' | undefined> {
     const sale = await this.find(orderId);
-    if (sale?.state === 'refunded') return this.#read(orderId);
+    if (sale?.state === 'refunded') return this.#openAgain(orderId, sale, existing);
     const parts = sale?.parts ?? [];
     const segments = parts.map(({ segment }) => segment);
-    check(segments);
+    existing.check(segments);
     const record: OpenRecord = { units: unitsOf(parts), segments, attempt: randomUUID() };
     const name = this.#names.openOrder(orderId);
     const refunded: OrderRecord = { state: 'refunded', parts };
@@ -82,11 +93,15 @@ export class OpenOrders {
       ...(sale ? [this.#newAttempt(record, orderId)] : []),
     ]);
     if (write.isApplied) return sale && openOrder(orderId, record, write.records[0]);
-    return write.conflict === name ? 'open' : this.reopen(orderId, check);
+    return write.conflict === name ? 'open' : this.reopen(orderId, existing);
   }
 
-  /** Claims the order: only this caller puts its units back. Returns `undefined` when another caller has decided. */
-  async claim(open: OpenOrder): Promise<OpenOrder | undefined> {
+  /**
+   * Claims the order: only this caller puts its units back. Returns `undefined` when another caller has decided.
+   * @throws LockConfigurationError also when a former version has left the order open
+   */
+  async claim(found: FoundOrder): Promise<OpenOrder | undefined> {
+    const open = ofThisVersion(found);
     const { orderId, units, segments, version } = open;
     const record: OpenRecord = { units, segments, attempt: randomUUID() };
     const write = await this.#records.write([
@@ -107,16 +122,41 @@ export class OpenOrders {
     });
   }
 
-  async all(): Promise<readonly OpenOrder[]> {
+  async all(): Promise<readonly FoundOrder[]> {
     const ids = (await this.#records.list(this.#names.open)).map(idOf);
     const open = await Promise.all(ids.map((orderId) => this.#read(orderId)));
     return open.filter((one) => one !== undefined);
   }
 
   /** Returns the record of an order, if it is decided. */
-  async find(orderId: string): Promise<(OrderRecord & { readonly version: number }) | undefined> {
+  async find(orderId: string): Promise<DecidedOrder | undefined> {
     const record = await this.#records.read(this.#names.order(orderId));
     return record && { ...parsed<OrderRecord>(record), version: record.version };
+  }
+
+  /** Records an open order if it is not open, and the record of its decision is as expected. */
+  async #open(orderId: string, record: OpenRecord, ifOrder: number | 'absent'): Promise<OpenOrder | undefined> {
+    const write = await this.#records.write([
+      { name: this.#names.openOrder(orderId), value: JSON.stringify(record), ifVersion: 'absent' },
+      this.#newAttempt(record, orderId),
+      { name: this.#names.order(orderId), value: UNCHANGED, ifVersion: ifOrder },
+    ]);
+    return write.isApplied ? openOrder(orderId, record, write.records[0]) : undefined;
+  }
+
+  /** Opens a refunded order for its segments that exist, or finds it open. */
+  async #openAgain(
+    orderId: string,
+    sale: DecidedOrder,
+    existing: ExistingSegments,
+  ): Promise<OpenOrder | 'open' | undefined> {
+    const found = await this.#read(orderId);
+    if (found) return ofThisVersion(found);
+    const parts = sale.parts.filter(({ segment }) => existing.exists(segment));
+    if (parts.length === 0) return undefined;
+    const segments = parts.map(({ segment }) => segment);
+    const record: OpenRecord = { units: unitsOf(parts), segments, attempt: randomUUID() };
+    return (await this.#open(orderId, record, sale.version)) ?? this.reopen(orderId, existing);
   }
 
   #removalOf(open: OpenOrder): RecordChange[] {
@@ -134,14 +174,23 @@ export class OpenOrders {
     return { name: this.#names.attempt(attempt), value: undefined, ifVersion: 0 };
   }
 
-  async #read(orderId: string): Promise<OpenOrder | undefined> {
+  async #read(orderId: string): Promise<FoundOrder | undefined> {
     const record = await this.#records.read(this.#names.openOrder(orderId));
-    return record && openOrder(orderId, parsed<OpenRecord>(record), record);
+    return record && openOrder(orderId, parsed<Omit<FoundOrder, 'version'>>(record), record);
   }
 }
 
-function openOrder(orderId: string, open: OpenRecord, record: StoredRecord | undefined): OpenOrder {
+function openOrder<A extends string | undefined>(
+  orderId: string,
+  { units, segments, attempt }: Omit<OpenRecord, 'attempt'> & { readonly attempt: A },
+  record: StoredRecord | undefined,
+) {
   const { version = 0, writtenAt: since = new Date() } = record ?? {};
-  const { units, segments, attempt } = open;
   return { orderId, units, segments, attempt, since, version };
+}
+
+function ofThisVersion({ attempt, ...found }: FoundOrder): OpenOrder {
+  if (attempt !== undefined) return { ...found, attempt };
+  const text = `the order "${found.orderId}" was left open by a former version of this package: stop all sales`;
+  throw new LockConfigurationError(`${text} and call recover() with that version, until leftovers() is empty`);
 }

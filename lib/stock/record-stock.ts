@@ -1,4 +1,6 @@
+import { orAbort } from '../async/abort.js';
 import type { RecordStore } from '../contract/record-store.js';
+import { checkDelivered } from './deliveries.js';
 import { parsed, soldBefore } from './deduction.js';
 import type { Deduction, Leftover, OrderRecord } from './deduction.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
@@ -23,12 +25,13 @@ export class RecordStock implements StockKeeper {
   async deduct(order: Order): Promise<Deduction | null> {
     const name = this.#names.order(order.orderId);
     const soldBefore = () => this.#soldBefore(order);
-    return this.#writer.serve(new Purchase(order, name, this.#mergeBelow, soldBefore), order.signal);
+    const again = () => this.deduct(order);
+    return this.#writer.serve(new Purchase(order, name, this.#mergeBelow, soldBefore, again), order.signal);
   }
 
   async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
     const name = this.#names.order(orderId);
-    const record = await this.#records.read(name);
+    const record = await orAbort(this.#records.read(name), signal);
     if (!record) return this.#refuseEver(orderId, signal);
     const { state, parts } = parsed<OrderRecord>(record);
     if (state === 'refunded') return false;
@@ -37,7 +40,11 @@ export class RecordStock implements StockKeeper {
 
   async restock(delivery: Delivery): Promise<void> {
     const name = this.#names.restock(delivery.restockId);
-    return this.#writer.serve(new Restock(delivery, name), delivery.signal);
+    const checkRepeated = async () => {
+      const record = await this.#records.read(name);
+      if (record) checkDelivered(delivery, record);
+    };
+    return this.#writer.serve(new Restock(delivery, name, checkRepeated), delivery.signal);
   }
 
   async available(signal: AbortSignal): Promise<number> {

@@ -1,4 +1,5 @@
 import { hash } from '../composite/segment-route.js';
+import type { RecordChange } from '../contract/record-store.js';
 import { deductionOf } from './deduction.js';
 import type { Deduction, OrderRecord } from './deduction.js';
 import type { PlanHints, Planned, StockCommand } from './stock-writer.js';
@@ -16,6 +17,7 @@ import {
 import type { Levels, StockPart } from './stock-plan.js';
 
 type SoldBefore = () => Promise<Deduction | undefined>;
+type Again = () => Promise<Deduction | null>;
 
 /** Takes the units of an order, or finds that there are not enough. */
 export class Purchase implements StockCommand<Deduction | null> {
@@ -23,13 +25,18 @@ export class Purchase implements StockCommand<Deduction | null> {
   readonly contested: () => Promise<Deduction | null>;
   readonly #order: Order;
   readonly #mergeBelow: number;
+  readonly #soldBefore: SoldBefore;
 
-  /** @param soldBefore returns the earlier sale under this order id, if there was one */
-  constructor(order: Order, recordName: string, mergeBelow: number, soldBefore: SoldBefore) {
+  /**
+   * @param soldBefore returns the earlier sale under this order id, if there was one
+   * @param again orders again: the earlier sale was forgotten when it was looked for
+   */
+  constructor(order: Order, recordName: string, mergeBelow: number, soldBefore: SoldBefore, again: Again) {
     this.#order = order;
     this.recordName = recordName;
     this.#mergeBelow = mergeBelow;
-    this.contested = async () => (await soldBefore()) ?? null;
+    this.#soldBefore = soldBefore;
+    this.contested = async () => (await soldBefore()) ?? again();
   }
 
   plan(levels: Levels, hints: PlanHints): Planned<Deduction | null> {
@@ -38,20 +45,17 @@ export class Purchase implements StockCommand<Deduction | null> {
     const parts = planTake(levels, quantity, { first, split });
     if (!parts) return { answer: () => this.#soldOut() };
     const after = levelsAfter(levels, parts, -1);
-    if (parts.length > 1 && !hints.fits(after)) return { moved: this.#gathered(levels, parts, hints) };
     const value = JSON.stringify({ state: 'sold', parts } satisfies OrderRecord);
-    return {
-      levels: this.#merged(after, hints),
-      change: { name: this.recordName, value, ifVersion: 'absent' },
-      outcome: deductionOf(orderId, parts),
-    };
+    const change: RecordChange = { name: this.recordName, value, ifVersion: 'absent' };
+    if (parts.length > 1 && !hints.fits(after, change)) return { moved: this.#gathered(levels, parts, hints) };
+    return { levels: this.#merged(after, change, hints), change, outcome: deductionOf(orderId, parts) };
   }
 
-  #merged(after: Levels, { attempt, fits }: PlanHints): Levels {
+  #merged(after: Levels, change: RecordChange, { attempt, fits }: PlanHints): Levels {
     // After a conflict, a write to many segments would make another conflict more likely.
     if (attempt > 0) return after;
     const merged = mergeLevels(after, this.#mergeBelow);
-    return fits(merged) ? merged : after;
+    return merged === after || fits(merged, change) ? merged : after;
   }
 
   /** Moves units of the order to one segment, so that it is taken from fewer. After a conflict, from fewer segments. */
@@ -61,8 +65,8 @@ export class Purchase implements StockCommand<Deduction | null> {
   }
 
   /** Returns the earlier sale if this order was already made, otherwise `null`. */
-  #soldOut(): Promise<Deduction | null> | null {
-    return this.#order.isNamed ? this.contested() : null;
+  async #soldOut(): Promise<Deduction | null> {
+    return (this.#order.isNamed && (await this.#soldBefore())) || null;
   }
 }
 
@@ -96,24 +100,26 @@ export class Refund implements StockCommand<boolean> {
 /** Adds a delivery, and spreads it together with the units that are there. */
 export class Restock implements StockCommand<void> {
   readonly recordName: string;
+  readonly contested: () => Promise<void>;
   readonly #delivery: Delivery;
 
-  constructor(delivery: Delivery, recordName: string) {
+  /** @param checkRepeated throws when the delivery that was made under this id is another one */
+  constructor(delivery: Delivery, recordName: string, checkRepeated: () => Promise<void>) {
     this.#delivery = delivery;
     this.recordName = recordName;
+    this.contested = checkRepeated;
   }
 
   plan(levels: Levels, hints: PlanHints): Planned<void> {
     const { units } = this.#delivery;
-    return {
-      levels: this.#restocked(levels, hints),
-      change: { name: this.recordName, value: String(units), ifVersion: 'absent' },
-      outcome: undefined,
-    };
+    const change: RecordChange = { name: this.recordName, value: String(units), ifVersion: 'absent' };
+    return { levels: this.#restocked(levels, change, hints), change, outcome: undefined };
   }
 
-  #restocked(levels: Levels, { attempt, fits }: PlanHints): Levels {
+  #restocked(levels: Levels, change: RecordChange, hints: PlanHints): Levels {
+    const { attempt } = hints;
     const { units, segments } = this.#delivery;
+    const fits = (after: Levels) => hints.fits(after, change);
     const spread = restocked(levels, units, segments);
     if (attempt === 0 && fits(spread)) return spread;
     // While others sell all the time, some segment changes before every write. So each attempt writes to fewer
@@ -121,9 +127,6 @@ export class Restock implements StockCommand<void> {
     const most = Math.ceil(segments / 2 ** attempt);
     return fittingPlan(most, 1, (atMost) => partlyRestocked(levels, units, segments, atMost), fits);
   }
-
-  /** The delivery was made before. */
-  async contested(): Promise<void> {}
 }
 
 /** Counts all units at one moment. */

@@ -41,7 +41,7 @@ export class StockSnapshot {
     for (let segments = this.#snapshot.length; ; segments = this.#snapshot.length) {
       const names = Array.from({ length: segments }, (_, segment) => this.#names.segment(segment));
       const [head, ...records] = await this.#records.readAll([this.#names.head, ...names]);
-      const { segments: recorded } = head ? parsed<{ segments: number }>(head) : { segments: 0 };
+      const recorded = head ? segmentsOf(head) : 0;
       this.#head = head?.version ?? 'absent';
       this.#snapshot = Array.from({ length: recorded }, (_, segment) => shelfOf(records[segment]));
       this.#isKnown = recorded <= segments;
@@ -74,6 +74,12 @@ export class StockSnapshot {
       return { units, version: versions.get(this.#names.segment(segment)) ?? before };
     });
   }
+}
+
+function segmentsOf(head: StoredRecord): number {
+  const { segments } = Object(parsed(head)) as { segments?: unknown };
+  if (Number.isInteger(segments)) return segments as number;
+  throw new LockConfigurationError(`the record "${head.name}" is no number of segments`);
 }
 
 function shelfOf(record: StoredRecord | undefined): Shelf {

@@ -9,13 +9,16 @@
 import { NEVER, onAbort } from '../async/abort.js';
 import { deferred } from '../async/deferred.js';
 import { backoff, pause } from '../async/timer.js';
+import { LockConfigurationError } from '../contract/errors.js';
+import { LARGEST_WRITE_BYTES, writeBytes } from '../contract/record-store.js';
 import type { RecordChange, RecordStore } from '../contract/record-store.js';
 import type { StockEvents } from './stock-events.js';
 import type { StockSnapshot } from './stock-snapshot.js';
 import type { Levels } from './stock-plan.js';
 
-// Servers without `mostChanges` take a transaction of this many orders and all segments.
 const MOST_ENTRIES = 32;
+// A name takes up to three times its bytes in a request, and a refund writes longer numbers than its sale.
+const MOST_BYTES = LARGEST_WRITE_BYTES / 2;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;
 
@@ -40,10 +43,10 @@ export type Planned<T> =
 export interface PlanHints {
   /** The segment that this writer tries first. */
   readonly first: number;
-  /** The number of earlier attempts that failed because other writers were faster. */
+  /** Grows with each attempt that failed because other writers were faster, and falls with each that did not. */
   readonly attempt: number;
-  /** Whether these levels can be written, together with the record of the command and with what is planned before. */
-  readonly fits: (levels: Levels) => boolean;
+  /** Whether these levels can be written, together with this change and with what is planned before. */
+  readonly fits: (levels: Levels, change?: RecordChange) => boolean;
 }
 
 /** A command for the `StockWriter`. */
@@ -131,7 +134,7 @@ export class StockWriter {
 
   async #serveAll(all: readonly PendingCommand[]): Promise<void> {
     const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, this.#random);
-    let attempt = 0;
+    let [attempt, tries] = [0, 0];
     try {
       for (let left = all; left.length > 0; left = left.filter(({ isOver }) => !isOver)) {
         const conflict = await this.#attempt(left, attempt);
@@ -139,12 +142,27 @@ export class StockWriter {
         // If the caller has given up meanwhile, a rejection of `contested` would be unhandled.
         if (contested?.isOver) continue;
         if (contested) contested.settle(contested.entry.contested?.());
-        else if (conflict !== undefined) await this.#moveOn(pauses.next(), attempt++);
+        else if (conflict !== undefined) {
+          attempt++;
+          await this.#moveOn(pauses.next(), ++tries);
+        } else {
+          // Further writes need not remain small when others write less.
+          attempt = Math.max(0, attempt - 1);
+          pauses.reset();
+        }
       }
     } catch (error) {
       this.#snapshot.forget();
-      all.forEach((caller) => caller.fail(error));
+      await this.#failed(all, error);
     }
+  }
+
+  /** Fails the commands. If the write was refused for what one of them is, the others are served without it. */
+  async #failed(all: readonly PendingCommand[], error: unknown): Promise<void> {
+    const left = all.filter(({ isOver }) => !isOver);
+    if (left.length < 2 || !(error instanceof LockConfigurationError)) return left.forEach((one) => one.fail(error));
+    left.forEach((one) => one.refused());
+    for (const one of left) await this.#serveAll([one]);
   }
 
   /**
@@ -184,14 +202,14 @@ export class StockWriter {
     const known = this.#snapshot.levels;
     let levels = known;
     for (const caller of all) {
-      const fits = (after: Levels) => this.#fits(after, own.length + 1);
+      const fits = (after: Levels, change?: RecordChange) => this.#fits(after, change ? [...own, change] : own);
       const plan = caller.entry.plan(levels, { first: this.#first, attempt, fits });
       if ('answer' in plan) {
         asked.set(caller, plan.answer);
         continue;
       }
-      const after = 'moved' in plan ? plan.moved : plan.levels;
-      if (levels !== known && !fits(after)) break;
+      const [after, change] = 'moved' in plan ? [plan.moved] : [plan.levels, plan.change];
+      if (levels !== known && !fits(after, change)) break;
       levels = after;
       if ('moved' in plan) continue;
       sold.set(caller, plan.outcome);
@@ -200,18 +218,19 @@ export class StockWriter {
     return { changes: [...this.#snapshot.changesTo(levels), ...own], levels, sold, asked };
   }
 
-  /** @param others the number of changes of other records */
-  #fits(levels: Levels, others: number): boolean {
-    const { mostChanges } = this.#records;
-    return mostChanges === undefined || this.#snapshot.changesTo(levels).length + others <= mostChanges;
+  /** @param own the changes of the records of commands */
+  #fits(levels: Levels, own: readonly RecordChange[]): boolean {
+    const { mostChanges = Infinity } = this.#records;
+    const changes = [...this.#snapshot.changesTo(levels), ...own];
+    return changes.length <= mostChanges && writeBytes(changes) <= MOST_BYTES;
   }
 
   /** Chooses another segment after a conflict: another process may use this one. */
-  async #moveOn(pauseMs: number, attempt: number): Promise<void> {
-    this.#events?.publish('conflict', 0, 0, attempt + 1);
+  async #moveOn(pauseMs: number, tries: number): Promise<void> {
+    this.#events?.publish('conflict', 0, 0, tries);
     this.#snapshot.forget();
     this.#first = this.#anySegment();
-    if (attempt > 0) await pause(pauseMs, NEVER);
+    if (tries > 1) await pause(pauseMs, NEVER);
   }
 
   #anySegment(): number {

@@ -118,8 +118,9 @@ export function checkForgetting(options: ForgetOptions): void {
 
 /** @throws LockConfigurationError when `id` cannot be the name of an order or a delivery */
 export function checkId(field: string, id: unknown): asserts id is string {
-  const isId = typeof id === 'string' && id !== '' && id.length <= LONGEST_ID;
-  check(isId, field, id, `a string of 1 to ${LONGEST_ID} characters`);
+  // A server would refuse half of a pair.
+  const isId = typeof id === 'string' && id !== '' && id.length <= LONGEST_ID && id.isWellFormed();
+  check(isId, field, id, `a string of 1 to ${LONGEST_ID} characters, without half of a surrogate pair`);
 }
 
 /** @throws LockConfigurationError when `units` is not a number of units */

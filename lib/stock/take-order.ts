@@ -142,7 +142,14 @@ export async function putBackInto(
 ): Promise<number> {
   const units = await store.putBack({ key, orderId, ...placeOf(lease) });
   dry.forget(lease.segment);
+  checkUnits('putBack', units);
   return units;
+}
+
+/** @throws LockConfigurationError for the text that a driver makes of a number */
+export function checkUnits(method: string, units: number): void {
+  const isNumber = Number.isSafeInteger(units) && units >= 0;
+  check(isNumber, `what the store’s ${method} returns`, units, 'a whole number, 0 or more');
 }
 
 async function take(

@@ -56,6 +56,14 @@ describe('a stock kept in ZooKeeper', () => {
     expect(await seen.deduct(3, { orderId: 'x' })).toEqual(deduction);
   });
 
+  it('has 1,024 segments with a long key, in requests that the server takes', async () => {
+    const locks = await openService({ connectString, basePath: freshBasePath() });
+    const stock = locks.stock('x'.repeat(850), { segments: 1_024, mergeBelow: 1, waitMs: 60_000 });
+    for (let delivery = 0; delivery < 4; delivery++) await stock.restock(256);
+    expect((await stock.deduct(1_000))?.units).toBe(1_000);
+    expect(await stock.available()).toBe(24);
+  });
+
   it('continues with the next session', async () => {
     const proxy = await ZooKeeperFaultProxy.open(connectString);
     onTestFinished(() => proxy.close());

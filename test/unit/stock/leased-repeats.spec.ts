@@ -5,6 +5,7 @@ import { hash } from '../../../lib/composite/segment-route.js';
 import { LockConfigurationError, LockTimeoutError } from '../../../lib/contract/errors.js';
 import type { RecordChange } from '../../../lib/contract/record-store.js';
 import { eventually } from '../../support/eventually.js';
+import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
 import { openDoomedStock, openLeasedStock } from './leased-shops.js';
 
 describe('an order that is repeated after its first process was given up', () => {
@@ -59,9 +60,9 @@ describe('an order that is repeated after its first process was given up', () =>
   });
 });
 
-describe('units of an order that was left', () => {
-  const transaction = new AsyncLocalStorage<string>();
+const transaction = new AsyncLocalStorage<string>();
 
+describe('units of an order that was left', () => {
   /** A stock with an order that was left, and the context in which its units are put back. */
   async function leftOrder() {
     const { stock, ledger, die, begin, expire, survivor } = openDoomedStock([4]);
@@ -132,6 +133,71 @@ describe('a refund that is repeated', () => {
     expect(await refund).toBe(true);
     expect(await repeated).toEqual([false, 5]);
   });
+
+  it('after the transaction that it joined was rolled back puts the units back', async () => {
+    const { stock, ledger } = openLeasedStock([1, 2]);
+    await stock.deduct(3, { orderId: 'x' });
+    const before = { levels: [...ledger.levels], taken: [...ledger.taken] };
+    const joined: unknown[] = [];
+    ledger.before = async () => void joined.push(transaction.getStore());
+    expect(await transaction.run('a transaction', () => stock.refund('x'))).toBe(true);
+    expect(joined).toEqual(['a transaction', 'a transaction']);
+    ledger.levels.splice(0, 2, ...before.levels);
+    before.taken.forEach(([name, units]) => ledger.taken.set(name, units));
+
+    expect(await stock.refund('x')).toBe(true);
+    expect([ledger.levels, ledger.unitsTaken]).toEqual([[1, 2], 0]);
+    expect(await stock.refund('x')).toBe(false);
+    expect(await stock.leftovers()).toEqual([]);
+  });
+
+  it('after all units are back puts none back, also when a segment of the order was removed', async () => {
+    const { stock, shops, ledger } = openLeasedStock([1, 2]);
+    await stock.deduct(3, { orderId: 'x' });
+    expect(await stock.refund('x')).toBe(true);
+    await shops[0]!.segmented('sku', { segments: 2 }).resize(1, () => void ledger.levels.splice(0, 2, 3));
+    expect(await stock.refund('x')).toBe(false);
+    expect([ledger.levels, await stock.leftovers()]).toEqual([[3], []]);
+  });
+});
+
+describe('an order that a former version has left open', () => {
+  /** An open order as it was recorded before each attempt had a name, and another that can be recovered. */
+  async function formerOrder() {
+    const opened = openDoomedStock([4]);
+    const { ledger, records, stock, die, begin, expire } = opened;
+    await records.write([{ name: 'stock/sku/open/old', value: '{"units":1,"segments":[0]}', ifVersion: 'absent' }]);
+    ledger.after = () => die();
+    begin(() => stock.deduct(3, { orderId: 'left' }));
+    await expire();
+    ledger.after = async () => {};
+    return opened;
+  }
+  const refused = /order "old" was left open by a former version.*call recover\(\) with that version/;
+
+  it('is listed, and refused by recover(), which puts the others back', async () => {
+    const { survivor, ledger } = await formerOrder();
+    await expect(survivor.recover()).rejects.toThrow(refused);
+    expect(ledger.units).toBe(4);
+    expect((await survivor.leftovers()).map(({ orderId }) => orderId)).toEqual(['old']);
+  });
+
+  it.each([
+    ['deduct', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'old' })],
+    ['refund', (stock: SegmentedStock) => stock.refund('old')],
+  ])('is refused by %s at once', async (_what, call) => {
+    const { survivor } = await formerOrder();
+    await expect(call(survivor)).rejects.toThrow(refused);
+    await expect(call(survivor)).rejects.toBeInstanceOf(LockConfigurationError);
+  });
+
+  it('and refunded is refused before anything is put back', async () => {
+    const { survivor, records, ledger } = await formerOrder();
+    await records.write([{ name: 'stock/sku/orders/old', value: '{"state":"refunded","parts":[]}' }]);
+    const calls = ledger.calls.length;
+    await expect(survivor.refund('old')).rejects.toThrow(refused);
+    expect(ledger.calls).toHaveLength(calls);
+  });
 });
 
 describe('a stock with fewer segments than before', () => {
@@ -155,6 +221,30 @@ describe('a stock with fewer segments than before', () => {
     await lock.resize(4);
     expect(await stock.refund('x')).toBe(true);
     expect(ledger.units).toBe(2);
+  });
+
+  it.each([
+    ['refund', (stock: SegmentedStock) => stock.refund('x')],
+    ['restock', (stock: SegmentedStock) => stock.restock(4, { restockId: 'x' })],
+  ])('refuses a %s that waited for a segment while it was removed', async (what, call) => {
+    const { stock, shops, ledger, backend } = openLeasedStock([0, 0, 0, 2], {}, 2);
+    await stock.deduct(2, { orderId: 'x' });
+    const [isResizing, mayResize] = [deferred(), deferred()];
+    const lock = shops[1]!.segmented('sku', { segments: 4 });
+    const resize = lock.resize(3, () => {
+      isResizing.resolve();
+      return mayResize.promise;
+    });
+    await isResizing.promise;
+    const segments = [0, 1, 2, 3].map((segment) => `sku/#000${segment}`);
+    const refused = expect(call(stock)).rejects.toThrow(noSegment(3));
+    await eventually(() => segments.some((key) => backend.contenders(key).length === 2), 'the call waits');
+    mayResize.resolve();
+    await resize;
+    await refused;
+    await lock.resize(4);
+    await call(stock);
+    expect(ledger.units + ledger.unitsTaken).toBe(what === 'refund' ? 2 : 6);
   });
 
   it('puts the units of a leftover back into the segments that there are', async () => {
@@ -227,6 +317,24 @@ describe('a delivery that is repeated', () => {
     await expect(stock.restock(9, { restockId: 'd7' })).rejects.toThrow(/"sku" has no segment 2 any more.*"d7"/);
     await stock.restock(2, { restockId: 'small' });
     expect(ledger.levels).toEqual([6, 5]);
+  });
+
+  it('with another number of units is refused, and adds nothing', async () => {
+    const { stock, ledger } = openLeasedStock([0]);
+    await stock.restock(100, { restockId: 'd7' });
+    await expect(stock.restock(50, { restockId: 'd7' })).rejects.toThrow(/"d7" was of 100 units, not 50/);
+    await expect(stock.restock(50, { restockId: 'd7' })).rejects.toBeInstanceOf(LockConfigurationError);
+    expect(ledger.units).toBe(100);
+  });
+
+  it('where the units are kept elsewhere by now is refused, and adds nothing', async () => {
+    const { stock, shops, ledger } = openLeasedStock([0]);
+    const builtIn = shops[0]!.stock('sku', { segments: 1 });
+    await builtIn.restock(100, { restockId: 'd7' });
+    await expect(stock.restock(100, { restockId: 'd7' })).rejects.toThrow(/"d7" was added to the built-in stock/);
+    await stock.restock(7, { restockId: 'd8' });
+    await expect(builtIn.restock(7, { restockId: 'd8' })).rejects.toThrow(/"d8" was added to a store of your own/);
+    expect([ledger.units, await builtIn.available()]).toEqual([7, 100]);
   });
 
   it('is a new one after it was forgotten', async () => {

@@ -4,6 +4,7 @@ import { deferred } from '../../../lib/async/deferred.js';
 import type { RecordChange } from '../../../lib/contract/record-store.js';
 import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../../../lib/contract/errors.js';
 import { currentLease } from '../../../lib/service/hold-scope.js';
+import type { SegmentedStock } from '../../../lib/stock/segmented-stock.js';
 import type { SegmentStore } from '../../../lib/stock/stock-keeper.js';
 import { eventually } from '../../support/eventually.js';
 import { openDoomedStock, openLeasedStock } from './leased-shops.js';
@@ -221,6 +222,22 @@ describe('a store that fails', () => {
   });
 });
 
+describe('a store that returns what a driver made of a number', () => {
+  it('is refused by available, which would join the digits', async () => {
+    const { stock, ledger } = openLeasedStock([4, 0]);
+    ledger.available = async (segment) => String(ledger.levels[segment]) as unknown as number;
+    await expect(stock.available()).rejects.toThrow(/what the store’s available returns must be a whole number/);
+    await expect(stock.available()).rejects.toThrow(LockConfigurationError);
+  });
+
+  it('is refused by refund, which would not know whether any unit is back', async () => {
+    const { stock, ledger } = openLeasedStock([4]);
+    await stock.deduct(1, { orderId: 'x' });
+    ledger.putBack = async () => '0' as unknown as number;
+    await expect(stock.refund('x')).rejects.toThrow(/what the store’s putBack returns must be a whole number/);
+  });
+});
+
 describe('a process that dies', () => {
   it.each(['before', 'after'] as const)(
     '%s it has taken leaves units that the next caller finds and puts back',
@@ -355,6 +372,23 @@ describe('a call that cannot be served', () => {
     await lease.release();
     expect((await stock.deduct(1))?.units).toBe(1);
     expect(ledger.unitsTaken).toBe(1);
+  });
+
+  it.each([
+    ['deduct', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'x', waitMs: 20 })],
+    ['refund', (stock: SegmentedStock) => stock.refund('x', { waitMs: 20 })],
+    ['restock', (stock: SegmentedStock) => stock.restock(1, { waitMs: 20 })],
+    ['available', (stock: SegmentedStock) => stock.available({ waitMs: 20 })],
+  ])('times out while it reads what a server does not answer: %s', async (_what, call) => {
+    const { stock, records } = openLeasedStock([4]);
+    records.read = () => new Promise(() => {});
+    await expect(call(stock)).rejects.toThrow(LockTimeoutError);
+  });
+
+  it('times out while the store counts', async () => {
+    const { stock, ledger } = openLeasedStock([4]);
+    ledger.available = () => new Promise(() => {});
+    await expect(stock.available({ waitMs: 20 })).rejects.toThrow(LockTimeoutError);
   });
 
   it('times out alone, without the calls with which it waited', async () => {

@@ -74,6 +74,37 @@ describe('a stock of more segments than one write may change', () => {
   });
 });
 
+describe('a stock of 1,024 segments with a key of 1,000 characters', () => {
+  it('is restocked and sold, in writes that every server takes', async () => {
+    const { backend, shops } = openShops(1);
+    const stock = shops[0]!.stock('k'.repeat(1_000), { segments: 1_024, mergeBelow: 1 });
+    for (let delivery = 0; delivery < 8; delivery++) await stock.restock(128);
+    expect(await stock.available()).toBe(1_024);
+    expect((await stock.deduct(1_000))?.units).toBe(1_000);
+    expect(await stock.available()).toBe(24);
+    const bytes = (text: unknown) => (typeof text === 'string' ? text.length : 0);
+    const sizes = backend.records.writes.map((changes) =>
+      changes.reduce((sum, { name, value }) => sum + bytes(name) + bytes(value), 0),
+    );
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(256 * 1_024);
+  });
+});
+
+describe('orders from a thousand segments each', () => {
+  it('are refunded together, in as many writes as that takes', async () => {
+    const { shops } = openShops(1);
+    const stock = shops[0]!.stock('sku', { segments: 1_024, mergeBelow: 1 });
+    const orders = Array.from({ length: 24 }, (_, order) => `order ${order}`);
+    for (const orderId of orders) {
+      await stock.restock(1_024);
+      expect((await stock.deduct(1_024, { orderId }))?.parts).toHaveLength(1_024);
+    }
+    const refunds = await Promise.all(orders.map((orderId) => stock.refund(orderId)));
+    expect(refunds.every(Boolean)).toBe(true);
+    expect(await stock.available()).toBe(24 * 1_024);
+  });
+});
+
 describe('an order of units in more segments than one write may change', () => {
   it('is sold, and refunded', async () => {
     const { stock } = await openStock([500, 500]);

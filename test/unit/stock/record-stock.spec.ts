@@ -143,6 +143,19 @@ describe('an order id', () => {
     expect((await stock.deduct(2, { orderId: 'patient' }))?.units).toBe(2);
   });
 
+  it('that is forgotten while it is ordered again is a new one, and not sold out', async () => {
+    const { stock, records } = await openStock(10);
+    await stock.deduct(2, { orderId: 'x' });
+    const read = records.read.bind(records);
+    records.read = async (name) => {
+      records.read = read;
+      await stock.forget({ olderThanMs: 0 });
+      return read(name);
+    };
+    expect((await stock.deduct(2, { orderId: 'x' }))?.units).toBe(2);
+    expect(await stock.available()).toBe(6);
+  });
+
   it('identifies one order only', async () => {
     const { stock } = await openStock(10);
     await stock.deduct(2, { orderId: 'one' });
@@ -196,6 +209,9 @@ describe('a delivery', () => {
     const lorry = { restockId: 'lorry' };
     await Promise.all([...stocks, ...stocks].map((one) => one.restock(10, lorry)));
     expect(await stock.available()).toBe(10);
+    await expect(stock.restock(9, lorry)).rejects.toThrow(/"lorry" was of 10 units, not 9/);
+    await expect(stock.restock(9, lorry)).rejects.toBeInstanceOf(LockConfigurationError);
+    expect(await stock.available()).toBe(10);
   });
 
   it('applies a new number of segments, and leaves no units in the old ones', async () => {
@@ -241,6 +257,12 @@ describe('a call that cannot be served', () => {
     expect(await version()).toBeGreaterThan(before);
     records.beforeWrite = async () => {};
     expect((await stock.deduct(1))?.units).toBe(1);
+  });
+
+  it('times out while a refund reads what a server does not answer', async () => {
+    const { stock, records } = await openStock(10);
+    records.read = () => new Promise(() => {});
+    await expect(stock.refund('x', { waitMs: 20 })).rejects.toThrow(LockTimeoutError);
   });
 
   it('rejects with the caller’s own reason, unless its write is in progress', async () => {
@@ -290,6 +312,19 @@ describe('a call that cannot be served', () => {
     expect((await stock.deduct(1))?.units).toBe(1);
   });
 
+  it('is refused without the calls that were written with it', async () => {
+    const { stock, records } = await openStock(10);
+    const tooLong = new LockConfigurationError('the path is too long');
+    records.beforeWrite = async (changes) => {
+      if (changes.some(({ name }) => name.endsWith('/orders/long'))) throw tooLong;
+    };
+    const orders = ['a', 'long', 'b'].map((orderId) => stock.deduct(1, { orderId }));
+    const [first, refused, last] = await Promise.allSettled(orders);
+    expect([first, last]).toMatchObject([{ value: { units: 1 } }, { value: { units: 1 } }]);
+    expect(refused).toEqual({ status: 'rejected', reason: tooLong });
+    expect(await stock.available()).toBe(8);
+  });
+
   it('may have been served when its reply was lost, which its id shows', async () => {
     const { stock, records } = await openStock(10);
     const lost = new LockUnavailableError('not known');
@@ -324,6 +359,10 @@ describe('a record of a stock', () => {
     await connectionOf(fresh).backend.records.write([{ name: 'stock/sku', value: 'nonsense' }]);
     await expect(fresh.stock('sku', { segments: 1 }).deduct(1)).rejects.toThrow(/"stock\/sku" was not written by this/);
     await expect(stock.available()).rejects.toThrow(/"stock\/sku\/0001" is no number of units/);
+    await connectionOf(fresh).backend.records.write([{ name: 'stock/sku', value: '{"count":4}' }]);
+    await expect(fresh.stock('sku', { segments: 1 }).deduct(1)).rejects.toThrow(
+      /"stock\/sku" is no number of segments/,
+    );
   });
 });
 
@@ -352,6 +391,7 @@ describe('bad input', () => {
     ['quantity', (stock: SegmentedStock) => stock.deduct(1.5)],
     ['orderId', (stock: SegmentedStock) => stock.deduct(1, { orderId: '' })],
     ['orderId', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'x'.repeat(201) })],
+    ['orderId', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'half a pair \ud83d' })],
     ['routeBy', (stock: SegmentedStock) => stock.deduct(1, { routeBy: NaN })],
     ['split', (stock: SegmentedStock) => stock.deduct(1, { split: 1 as unknown as boolean })],
     ['waitMs', (stock: SegmentedStock) => stock.deduct(1, { waitMs: 0 })],

@@ -47,6 +47,30 @@ describe('a stock writer', () => {
     expect(till.isIdle).toBe(true);
   });
 
+  it('plans larger writes again after some were applied', async () => {
+    const records = new WatchedRecords();
+    const names = new StockNames('sku');
+    await records.write([{ name: names.head, value: '{"segments":2}' }]);
+    for (const segment of [0, 1]) await records.write([{ name: names.segment(segment), value: '5' }]);
+    const writer = new StockWriter(records, new StockSnapshot(records, names));
+    let conflicts = 0;
+    records.beforeWrite = async (changes) => {
+      const isMove = changes.some(({ ifVersion }) => typeof ifVersion === 'number');
+      if (isMove && conflicts++ < 3) await records.write([{ name: names.segment(0), value: '5' }]);
+    };
+    const attempts: number[] = [];
+    const move: StockCommand<string> = {
+      plan: (levels, { attempt }) => {
+        attempts.push(attempt);
+        const moved = levelsAfter(levels, [{ segment: 0, units: 1 }], -1);
+        const change = { name: 'own', value: '' };
+        return attempts.length < 8 ? { moved } : { levels: moved, change, outcome: 'taken' };
+      },
+    };
+    expect(await writer.serve(move, NEVER)).toBe('taken');
+    expect(attempts).toEqual([0, 1, 2, 3, 2, 1, 0, 0]);
+  });
+
   it('does not look for the outcome of a caller that has given up while its entry was refused', async () => {
     const records = new WatchedRecords();
     const names = new StockNames('sku');
