@@ -30,6 +30,8 @@ export interface Move extends QueuePlace {
   readonly token: string;
   /** The entry of the former session. */
   readonly former: string;
+  /** The value that the leader has published, which the server may not know. */
+  readonly published: string | undefined;
   /** @param isAdopted whether the server has written the entry down */
   done(isAdopted: boolean): void;
 }
