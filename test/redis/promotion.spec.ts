@@ -2,9 +2,9 @@ import { connect, createServer } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NEVER } from '../../lib/async/abort.js';
 import { deferred } from '../../lib/async/deferred.js';
-import { LinkLostError } from '../../lib/redis/client/redis-error.js';
+import { LinkLostError, RefusedError } from '../../lib/redis/client/redis-error.js';
 import { RedisLink } from '../../lib/redis/client/redis-link.js';
-import { ADOPT } from '../../lib/redis/scripts/session-scripts.js';
+import { ADOPT, JOIN } from '../../lib/redis/scripts/session-scripts.js';
 import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
 import { clientsOf, hold, requestFor, SESSION_MS, settlingSeenBy } from './support/clients.js';
@@ -189,6 +189,23 @@ describe('a replica that is promoted', () => {
     expect(won?.lease.isHeld()).toBe(true);
   });
 
+  it('and that refuses the next session: the connection is lost when the former one is over', async () => {
+    const server = await start();
+    const client = open(server.url, { sessionTimeoutMs: 1_000 });
+    await client.connect();
+    const { run } = RedisLink.prototype;
+    const refusing = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(function (this: RedisLink, call) {
+      if (call.script === JOIN) return Promise.reject(new RefusedError('OOM', 'OOM command not allowed'));
+      return run.call(this, call);
+    });
+    onTestFinished(() => refusing.mockRestore());
+    await server.ask('REPLICAOF', '127.0.0.1', '1');
+    await server.ask('REPLICAOF', 'NO', 'ONE');
+    await expect.poll(() => client.state).toBe('lost');
+    refusing.mockRestore();
+    await expect.poll(() => client.state).toBe('connected');
+  });
+
   it('is not used while it is a replica: the error says what to change', async () => {
     const { replica } = await replicated();
     const refused = open(replica.url).connect();
@@ -229,4 +246,27 @@ describe('a replica that is promoted', () => {
     await lease.release();
     expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
   });
+
+  it.each(['that has found the server', 'whose release finds the server'])(
+    'not yet: a first replica leaves no place of a former session in the way, behind a holder %s',
+    async (which) => {
+      const [primary, replica] = [await start(), await start()];
+      // So long that no session of before ends within the test.
+      const settings = { restartDelayMs: 0, sessionTimeoutMs: 60_000 };
+      const [one, other] = [open(primary.url, settings), open(primary.url, settings)];
+      const lease = await hold(one, 'k');
+      const waiting = hold(other, 'k');
+      await expect.poll(async () => (await one.lineOf('k')).length).toBe(2);
+      const identity = await primary.ask('INFO', 'replication');
+      await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port));
+      const replid = /master_replid:\w+/.exec(identity)?.[0] ?? '';
+      await expect.poll(() => primary.ask('INFO', 'replication')).not.toContain(replid);
+      if (which === 'that has found the server') {
+        await other.lineOf('k');
+        await one.lineOf('k');
+      }
+      await lease.release();
+      expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+    },
+  );
 });
