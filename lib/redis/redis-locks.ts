@@ -7,7 +7,7 @@ import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
 import { now } from '../async/clock.js';
 import { limited } from '../async/timer.js';
-import { acquireOne, acquireSet } from './locks/acquire.js';
+import { acquireOne, acquireSet, settled } from './locks/acquire.js';
 import type { Wanted } from './locks/contender.js';
 import { ASK, FORCE, GET_PERMITS, LIST, SET_PERMITS } from './scripts/lock-scripts.js';
 import { grantedAt, ownerOf, parseEntry } from './session/entry.js';
@@ -97,27 +97,29 @@ export class RedisLocks implements PermitCounts {
     const sessions = this.#shards.of(key);
     const { lookEveryMs, topics } = sessions;
     const end = now() + graceMs;
-    // Holders by their tokens: entries change when a writer becomes a reader, and when a hold is adopted.
-    const ask = async (asked: readonly string[], wait: boolean, given = signal): Promise<readonly string[]> => {
+    // The last token that counts names the holders: entries change when a writer becomes a reader, or a hold is adopted.
+    let last = '';
+    const ask = async (wait: boolean, given = signal) => {
       const call = { key, wait, ...(given && { signal: given }) };
-      const [, ...tokens] = await inSession(sessions, call, (session, limit) =>
-        session.run(ASK, queue, [Math.round(3 * lookEveryMs), ...asked], { signal: limit }),
+      const [, asked, holders, settlingMs] = await inSession(sessions, call, (session, limit) =>
+        session.run(ASK, queue, [Math.round(3 * lookEveryMs), last], { signal: limit }),
       );
-      return tokens as string[];
+      last = String(asked);
+      if (settlingMs) return { againInMs: Math.min(Number(settlingMs), lookEveryMs) };
+      return holders === 0 ? { found: true } : { againInMs: lookEveryMs };
     };
-    const asked = await ask([], false);
-    if (asked.length === 0) return;
-    const look = (limit: AbortSignal) => async () => {
-      const left = await ask(asked, true, limit);
-      return left.length === 0 ? { found: true } : { againInMs: lookEveryMs };
-    };
+    if ('found' in (await ask(false))) return;
     const isGiven = await limited(Math.max(0, end - now()), signal, (limit) =>
-      watchUntil(topics, queue[4], limit, look(limit)),
+      watchUntil(topics, queue[4], limit, () => ask(true, limit)),
     );
     if (isGiven) return;
-    await inSession(sessions, { key, wait: false, ...(signal && { signal }) }, (session, limit) =>
-      session.run(FORCE, queue, asked, { signal: limit }),
-    );
+    await inSession(sessions, { key, wait: false, ...(signal && { signal }) }, async (session, limit) => {
+      for (;;) {
+        const [word, ms] = await session.run(FORCE, queue, [last], { signal: limit });
+        if (word === 'DONE') return;
+        await settled(Number(ms), key, limit);
+      }
+    });
   }
 
   #wantedBy(request: LockRequest, { keys, lookEveryMs, report }: RedisSessions): Wanted {

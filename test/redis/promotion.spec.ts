@@ -1,12 +1,13 @@
 import { connect, createServer } from 'node:net';
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { NEVER } from '../../lib/async/abort.js';
 import { deferred } from '../../lib/async/deferred.js';
-import { LinkLostError } from '../../lib/redis/client/redis-error.js';
+import { LinkLostError, RefusedError } from '../../lib/redis/client/redis-error.js';
 import { RedisLink } from '../../lib/redis/client/redis-link.js';
-import { ADOPT } from '../../lib/redis/scripts/session-scripts.js';
+import { ADOPT, JOIN } from '../../lib/redis/scripts/session-scripts.js';
 import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
-import { RedisServer } from '../../lib/testing/index.js';
-import { clientsOf, hold, settlingSeenBy } from './support/clients.js';
+import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
+import { clientsOf, hold, requestFor, SESSION_MS, settlingSeenBy } from './support/clients.js';
 import { linkTo, ScriptSession } from './support/script-session.js';
 
 let open: ReturnType<typeof clientsOf>;
@@ -65,25 +66,26 @@ function holdingAdoptionsBack(): { readonly carriedOut: Promise<void>; letGo(): 
 }
 
 describe('a replica that is promoted', () => {
-  /** A server, its replica, and a proxy that leads to either. */
+  /** A server and its replica. The copying ends for ever on request: what is held back by then is lost. */
   async function replicated() {
     const [primary, replica] = [await start(), await start()];
     await (await hold(open(primary.url), 'settled')).release();
-    await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port));
+    const proxy = await FaultProxy.open(primary.port);
+    onTestFinished(() => proxy.close());
+    await replica.ask('REPLICAOF', '127.0.0.1', String(proxy.port));
     await expect.poll(() => replica.ask('INFO', 'replication')).toContain('master_link_status:up');
-    return { primary, replica };
+    return { primary, replica, endCopying: () => proxy.blackHole('toClient') };
   }
 
   it('without the last writes: the holder keeps its key, and adopts it', async () => {
-    const { primary, replica } = await replicated();
+    const { primary, replica, endCopying } = await replicated();
     // The port of the primary is taken over by a proxy to the replica.
     const { port } = primary;
     const [one, other] = [open(primary.url), open(primary.url)];
     await Promise.all([one.connect(), other.connect()]);
-    await replica.freeze();
+    endCopying();
     const lease = await hold(one, 'k');
     await primary.kill();
-    await replica.thaw();
     await replica.ask('REPLICAOF', 'NO', 'ONE');
     const moved = await movedTo(replica, port);
     onTestFinished(() => moved.close());
@@ -115,12 +117,15 @@ describe('a replica that is promoted', () => {
 
   it('and whose answer to the adoption comes after a removal by force: the holder hears of it', async () => {
     const server = await start();
-    const [one, other] = [open(server.url), open(server.url)];
+    // The server has settled, and the former session lasts, when the answer comes.
+    const settings = { restartDelayMs: 500, sessionTimeoutMs: 10 * SESSION_MS };
+    const [one, other] = [open(server.url, settings), open(server.url, settings)];
     const lease = await hold(one, 'k');
     await other.connect();
     const adoptions = holdingAdoptionsBack();
     await server.ask('REPLICAOF', '127.0.0.1', '1');
     await server.ask('REPLICAOF', 'NO', 'ONE');
+    await one.lineOf('k');
     await adoptions.carriedOut;
     await other.revoke?.('k', { graceMs: 0, signal: undefined });
     expect(await other.lineOf('k')).toEqual([]);
@@ -134,24 +139,23 @@ describe('a replica that is promoted', () => {
     const join = () => new ScriptSession(link, keys).join({ settles: true });
     const [earlier, later] = [await join(), await join()];
     const queue = keys.queue('lock', 'k');
-    expect(await earlier.run(ADOPT, queue, '10', earlier.entry(), earlier.entry())).toEqual(['ADOPTED', 1]);
-    expect(await later.run(ADOPT, queue, '11', later.entry(), later.entry())).toEqual(['ADOPTED', 1]);
+    expect(await earlier.run(ADOPT, queue, '10', earlier.entry(), earlier.entry(), '')).toEqual(['ADOPTED', 1]);
+    expect(await later.run(ADOPT, queue, '11', later.entry(), later.entry(), '')).toEqual(['ADOPTED', 1]);
     await expect.poll(() => earlier.messages).toEqual(['x 2']);
     expect(later.messages).toEqual([]);
   });
 
   it('without the release: the key is granted when the former record is over', async () => {
-    const { primary, replica } = await replicated();
+    const { primary, replica, endCopying } = await replicated();
     const { port } = primary;
     const [one, other] = [open(primary.url), open(primary.url)];
     const first = await hold(one, 'k');
     await other.connect();
     await expect.poll(() => replica.ask('KEYS', '*:h:lock:k')).toContain('h:lock:k');
-    await replica.freeze();
+    endCopying();
     await first.release();
     const lease = await hold(other, 'k');
     await primary.kill();
-    await replica.thaw();
     await replica.ask('REPLICAOF', 'NO', 'ONE');
     const moved = await movedTo(replica, port);
     onTestFinished(() => moved.close());
@@ -160,6 +164,46 @@ describe('a replica that is promoted', () => {
     expect(await other.lineOf('k')).toMatchObject([{ state: 'held', isOwn: true }]);
     await lease.release();
     await hold(one, 'k');
+  });
+
+  it.each([
+    ['its own value', 'another value'],
+    ['no value', undefined],
+  ])('without the latest election: its leader has %s, and not that of the former leader', async (_what, value) => {
+    const { primary, replica, endCopying } = await replicated();
+    const { port } = primary;
+    const [one, other] = [open(primary.url), open(primary.url)];
+    const campaign = { ...requestFor('e'), label: 'one', value: 'a value' };
+    const former = await one.elections?.campaign(campaign);
+    await other.connect();
+    await expect.poll(() => replica.ask('KEYS', '*:d:election:e')).toContain('d:election:e');
+    endCopying();
+    await former?.lease.release();
+    const won = await other.elections?.campaign({ ...campaign, label: 'other', value });
+    await primary.kill();
+    await replica.ask('REPLICAOF', 'NO', 'ONE');
+    const moved = await movedTo(replica, port);
+    onTestFinished(() => moved.close());
+    const leader = async () => (await one.elections?.look('e', NEVER))?.leader;
+    await expect.poll(leader).toMatchObject({ id: 'other', value });
+    expect(won?.lease.isHeld()).toBe(true);
+  });
+
+  it('and that refuses the next session: the connection is lost when the former one is over', async () => {
+    const server = await start();
+    const client = open(server.url, { sessionTimeoutMs: 1_000 });
+    await client.connect();
+    const { run } = RedisLink.prototype;
+    const refusing = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(function (this: RedisLink, call) {
+      if (call.script === JOIN) return Promise.reject(new RefusedError('OOM', 'OOM command not allowed'));
+      return run.call(this, call);
+    });
+    onTestFinished(() => refusing.mockRestore());
+    await server.ask('REPLICAOF', '127.0.0.1', '1');
+    await server.ask('REPLICAOF', 'NO', 'ONE');
+    await expect.poll(() => client.state).toBe('lost');
+    refusing.mockRestore();
+    await expect.poll(() => client.state).toBe('connected');
   });
 
   it('is not used while it is a replica: the error says what to change', async () => {
@@ -202,4 +246,27 @@ describe('a replica that is promoted', () => {
     await lease.release();
     expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
   });
+
+  it.each(['that has found the server', 'whose release finds the server'])(
+    'not yet: a first replica leaves no place of a former session in the way, behind a holder %s',
+    async (which) => {
+      const [primary, replica] = [await start(), await start()];
+      // So long that no session of before ends within the test.
+      const settings = { restartDelayMs: 0, sessionTimeoutMs: 60_000 };
+      const [one, other] = [open(primary.url, settings), open(primary.url, settings)];
+      const lease = await hold(one, 'k');
+      const waiting = hold(other, 'k');
+      await expect.poll(async () => (await one.lineOf('k')).length).toBe(2);
+      const identity = await primary.ask('INFO', 'replication');
+      await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port));
+      const replid = /master_replid:\w+/.exec(identity)?.[0] ?? '';
+      await expect.poll(() => primary.ask('INFO', 'replication')).not.toContain(replid);
+      if (which === 'that has found the server') {
+        await other.lineOf('k');
+        await one.lineOf('k');
+      }
+      await lease.release();
+      expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+    },
+  );
 });

@@ -1,5 +1,7 @@
 import { Redis } from 'ioredis';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { NEVER } from '../../lib/async/abort.js';
+import type { Barriers } from '../../lib/contract/coordination-backend.js';
 import { redis } from '../../lib/redis/index.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
 import type { RedisServerOptions } from '../../lib/testing/index.js';
@@ -84,6 +86,20 @@ describe.each([
     const lease = await writer;
     expect(readers.every(({ fencingToken }) => fencingToken < lease.fencingToken)).toBe(true);
   });
+});
+
+it('a server that comes back without its data lets no member out of a double barrier before the others', async () => {
+  const server = await start();
+  // The server comes back within the session, also on a busy machine.
+  const clients = clientsOf({ basePath: 'test', sessionTimeoutMs: 2 * SESSION_MS });
+  const all = [clients(server.url), clients(server.url)].map((client) => client.coordination?.barriers as Barriers);
+  const request = { key: 'b', count: 2, signal: NEVER };
+  const [first, second] = await Promise.all(all.map((barriers) => barriers.enter(request)));
+  const left = first?.leave(NEVER).then(() => second?.lease.isHeld());
+  await expect.poll(() => server.ask('HLEN', '{test}:members:b')).toBe(':1\r\n');
+  await server.kill();
+  await server.restart();
+  expect(await left).toBe(false);
 });
 
 describe('a server that settles', () => {

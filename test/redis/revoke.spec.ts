@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import { RedisLink } from '../../lib/redis/client/redis-link.js';
-import { ASK, FORCE } from '../../lib/redis/scripts/lock-scripts.js';
+import { ACQUIRE, ASK, FORCE, LEAVE } from '../../lib/redis/scripts/lock-scripts.js';
 import { ADOPT } from '../../lib/redis/scripts/session-scripts.js';
 import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
-import { RedisServer } from '../../lib/testing/index.js';
-import { clientsOf, hold } from './support/clients.js';
+import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
+import { clientsOf, hold, SESSION_MS } from './support/clients.js';
 import { linkTo, ScriptSession } from './support/script-session.js';
 
 let server: RedisServer;
@@ -67,16 +67,59 @@ describe('revocation of a writer that becomes a reader', () => {
 });
 
 describe('revocation of a hold that another server adopts', () => {
-  it('waits until the server has settled, and takes the key from the adopted hold', async () => {
+  /** A server that comes back without its data, and the revocation of a lease whose holder finds it later. */
+  async function revokedBeforeAdoption(graceMs: number) {
+    const replaced = await RedisServer.start();
+    onTestFinished(() => replaced.stop());
+    const proxy = await FaultProxy.open(replaced.port);
+    onTestFinished(() => proxy.close());
+    // The server comes back within the session, also on a busy machine.
+    const open = clientsOf({ sessionTimeoutMs: 2 * SESSION_MS });
+    const [one, other] = [open(`redis://127.0.0.1:${proxy.port}`), open(replaced.url)];
+    const lease = await hold(one, 'k');
+    await other.connect();
+    proxy.refuse();
+    proxy.disconnect();
+    await replaced.kill();
+    await replaced.restart();
+    const asked = askedTimes()(1);
+    const revoked = other.revoke?.('k', { graceMs, signal: undefined });
+    await asked;
+    proxy.heal();
+    return { one, lease, revoked };
+  }
+
+  it('asks the holder to release, and waits for it', async () => {
+    const { lease, revoked } = await revokedBeforeAdoption(60_000);
+    const wasHeld = revoked?.then(() => lease.isHeld());
+    await expect.poll(() => lease.state).toBe('revoking');
+    await lease.release();
+    expect(await wasHeld).toBe(false);
+  });
+
+  it('takes the key from the holder when the time is over', async () => {
+    const { one, lease, revoked } = await revokedBeforeAdoption(0);
+    await expect.poll(() => one.state).toBe('connected');
+    await revoked;
+    expect(await one.lineOf('k')).toEqual([]);
+    await expect.poll(() => lease.state).toBe('lost');
+  });
+
+  it('leaves the next holder its key', async () => {
     const [link, keys] = [await linkTo(server.url), new RedisKeys('test/revoked')];
     const join = () => new ScriptSession(link, keys).join({ settles: true });
-    const [holder, other] = [await join(), await join()];
+    const [holder, next, other] = [await join(), await join(), await join()];
     const queue = keys.queue('lock', 'k');
-    expect(await other.run(ASK, queue, 60_000, '10')).toEqual(['ASKED', '10']);
-    await holder.run(ADOPT, queue, '10', holder.entry(), holder.entry());
-    expect(await other.run(ASK, queue, 60_000, '10')).toEqual(['ASKED', '10']);
-    await other.run(FORCE, queue, '10');
-    await expect.poll(() => holder.messages).toEqual(['r 2', 'x 2']);
-    expect(await server.ask('EXISTS', queue[0])).toBe(':0\r\n');
+    const [former, adopted, later] = [holder.entry(), holder.entry(), next.entry()];
+    const [, last] = (await other.run(ASK, queue, 60_000, '')) as [string, string];
+    await holder.run(ADOPT, queue, String(Number(last) - 1), former, adopted, '');
+    expect(await other.run(ASK, queue, 60_000, last)).toEqual(['ASKED', last, 1, expect.any(Number)]);
+    await next.run(ACQUIRE, queue, '1', '0', later);
+    await holder.run(LEAVE, queue, adopted);
+    expect(await other.run(ASK, queue, 60_000, last)).toEqual(['ASKED', last, 0, expect.any(Number)]);
+    expect(await other.run(FORCE, queue, last)).toEqual(['SETTLING', expect.any(Number)]);
+    expect(await server.ask('ZRANGE', queue[0], '0', '-1')).toContain(later);
+    expect(holder.messages).toEqual(expect.arrayContaining(['r 2']));
+    expect(next.messages.filter((message) => !message.startsWith('g'))).toEqual([]);
   });
 });

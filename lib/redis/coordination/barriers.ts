@@ -118,8 +118,9 @@ export class RedisBarriers implements Barriers {
     const lost = () => new LockLostError(lease.key, 'the others were told that this one had left');
     if (!lease.isHeld()) throw lost();
     const look = async (current: RedisSession) => {
-      const [, leftMs, ...inside] = await current.run(INSIDE, [members], [number], { signal });
-      return { leftMs, inside: inside as string[] };
+      const values = [number, session.server];
+      const [word, leftMs, ...inside] = await current.run(INSIDE, [members], values, { signal });
+      return { isKnown: word === 'INSIDE', leftMs, inside: inside as string[] };
     };
     try {
       const { inside } = await look(session);
@@ -127,8 +128,8 @@ export class RedisBarriers implements Barriers {
       await lease.release();
       await watchUntil(topics, members, signal, () =>
         inSession(sessions, { key: lease.key, wait: true, signal }, async (current) => {
-          const { leftMs, inside: left } = await look(current);
-          const isOut = !others.some((member) => left.includes(member));
+          const { isKnown, leftMs, inside: left } = await look(current);
+          const isOut = isKnown && !others.some((member) => left.includes(member));
           return isOut ? { found: true } : { againInMs: timeToLook(leftMs, lookEveryMs) };
         }),
       );

@@ -196,10 +196,15 @@ return {'MEMBER', 'gone'}
 `,
 );
 
-/** Lists the members inside. ARGV after the head's: any number. Returns `{'INSIDE', ms, member, …}`. */
+/**
+ * Lists the members inside. ARGV after the head's: any number, the identity of the server that the members have entered
+ * on. Returns `{'INSIDE', ms, member, …}`, or `{'SETTLING', ms}`: another server settles, and does not know them.
+ */
 export const INSIDE = new Script(
   'INSIDE',
-  `${HEAD}${MEMBERS}
+  `${HEAD}
+if settling > 0 and ARGV[5] ~= ARGV[1] then return {'SETTLING', settling} end
+${MEMBERS}
 return {'INSIDE', first < 0 and -1 or first + 1, unpack(inside)}
 `,
 );

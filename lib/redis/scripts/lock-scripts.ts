@@ -174,58 +174,42 @@ return {'LISTED', holders, waiting}
 );
 
 /**
- * The holders whose tokens are the values from a place on, each with its token; without any values, all holders. A token
- * stays the same when a writer becomes a reader, and when another session adopts a hold. Its entry changes then.
- */
-const BY_TOKEN = `
-local function holdersFrom(queue, first)
-  local isGiven, found = {}, {}
-  for place = first, #ARGV do isGiven[ARGV[place]] = true end
-  local entries = redis.call('ZRANGE', queue.h, 0, -1, 'WITHSCORES')
-  for place = 1, #entries, 2 do
-    local token = digits(tonumber(entries[place + 1]))
-    if #ARGV < first or isGiven[token] then found[#found + 1] = {entries[place], token} end
-  end
-  return found
-end
-`;
-
-/**
- * Asks all holders to release, and makes changes of the wait queue known for a while. ARGV after the head's: for how long, then
- * the tokens of the holders that are asked; without any, all present holders. Costs 3 us, and 2 us for each holder.
- * Returns `{'ASKED', token, …}`: those that still hold. While the server settles, that may be any: their holds may be
- * adopted yet.
+ * Asks holders to release, and makes changes of the wait queue known for a while. ARGV after the head's: for how long, then
+ * the last token that counts; with '', all present holders count. A token stays the same when a writer becomes a reader,
+ * and when another session adopts a hold. Costs 3 us, and 2 us for each holder. Returns `{'ASKED', last, holders,
+ * settling}`. While the server settles, other holds up to that token may be adopted yet.
  */
 export const ASK = new Script(
   'ASK',
-  `${HEAD}${WAIT_QUEUES}${BY_TOKEN}
-local queue, answers = queueAt(1), {'ASKED'}
+  `${HEAD}${WAIT_QUEUES}
+local queue, last = queueAt(1), ARGV[5]
 redis.call('SET', queue.o, '1', 'PX', ARGV[4])
 reap(queue)
-for place, holder in ipairs(holdersFrom(queue, 5)) do
-  tell(holder[1], 'r')
-  answers[place + 1] = holder[2]
+if last == '' then
+  local present = redis.call('ZRANGE', queue.h, -1, -1, 'WITHSCORES')[2]
+  -- The next grant may have the token of this moment.
+  last = digits(math.max(ticks - 1, tonumber(present or 0)))
 end
-if settling > 0 then
-  for place = 5, #ARGV do answers[place - 3] = ARGV[place] end
-end
-return answers
+local holders = redis.call('ZRANGEBYSCORE', queue.h, '-inf', last)
+for _, holder in ipairs(holders) do tell(holder, 'r') end
+return {'ASKED', last, #holders, settling}
 `,
 );
 
 /**
- * Takes the key from holders by force, tells their processes, and hands over. ARGV after the head's: their tokens. Costs
- * 4 us, and 2 us for each holder.
+ * Takes the key from holders by force, tells their processes, and hands over. ARGV after the head's: the last token that
+ * counts. Costs 4 us, and 2 us for each holder. Returns `{'DONE'}`, or `{'SETTLING', ms}` when others may be adopted yet.
  */
 export const FORCE = new Script(
   'FORCE',
-  `${HEAD}${WAIT_QUEUES}${BY_TOKEN}
+  `${HEAD}${WAIT_QUEUES}
 local queue = queueAt(1)
-for _, holder in ipairs(holdersFrom(queue, 4)) do
-  remove(queue, holder[1])
-  tell(holder[1], 'x')
+for _, holder in ipairs(redis.call('ZRANGEBYSCORE', queue.h, '-inf', ARGV[4])) do
+  remove(queue, holder)
+  tell(holder, 'x')
 end
-if settling == 0 then grantTurns(queue) end
+if settling > 0 then return {'SETTLING', settling} end
+grantTurns(queue)
 return {'DONE'}
 `,
 );

@@ -89,15 +89,16 @@ return {'LEFT'}
 
 /**
  * Writes down what the caller held on the server's predecessor, while this server still settles. ARGV: identity, session
- * id, number of the connection, then a token, the former entry and the new one for each wait queue. A former entry that is
- * on record is replaced at any time; a writer's may have become a reader's since. An older token that excludes the new
- * entry is stale: it was released, or taken away by force, and the server does not know. Its process is told in case it
- * does not know either. Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
+ * id, number of the connection, then for each wait queue: a token, the former entry, the new one, and what the caller has
+ * published, as `=value` or ''. A former entry that is on record is replaced at any time; a writer's may have become a
+ * reader's since. An older token that excludes the new entry is stale: it was released, or taken away by force, and the
+ * server does not know. Its process is told in case it does not know either. A value of a leader may be stale as well.
+ * Costs 4 us, and 1 us for each holder. Returns 1 or 0 for each.
  */
 export const ADOPT = new Script(
   'ADOPT',
   `${HEAD}${WAIT_QUEUES}
-local function adopt(queue, token, former, entry)
+local function adopt(queue, token, former, entry, published)
   local function isOnRecord(text) return tonumber(redis.call('ZSCORE', queue.h, text) or 0) == token end
   local isKnown = isOnRecord(former) or isOnRecord('r' .. string.sub(former, 2))
   if settling == 0 and not isKnown and not redis.call('ZSCORE', queue.h, entry) then return 0 end
@@ -116,12 +117,16 @@ local function adopt(queue, token, former, entry)
   redis.call('ZADD', queue.h, digits(token), entry)
   local last = math.max(token, tonumber(redis.call('GET', queue.t) or 0))
   redis.call('SET', queue.t, digits(last), 'PX', 86400000)
+  if mode == 'l' then redis.call('DEL', queue.d) end
+  if published ~= '' then redis.call('SET', queue.d, string.sub(published, 2)) end
+  publishChange(queue)
   return 1
 end
 local answers = {'ADOPTED'}
-for place = 1, (#ARGV - 3) / 3 do
-  local first = 1 + 3 * place
-  answers[place + 1] = adopt(queueAt(place), tonumber(ARGV[first]), ARGV[first + 1], ARGV[first + 2])
+for place = 1, (#ARGV - 3) / 4 do
+  local first = 4 * place
+  local token, former, entry, published = unpack(ARGV, first, first + 3)
+  answers[place + 1] = adopt(queueAt(place), tonumber(token), former, entry, published)
 end
 return answers
 `,

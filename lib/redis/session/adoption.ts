@@ -19,7 +19,12 @@ export async function adopt(former: RedisSession, session: RedisSession): Promis
 
 async function adoptBatch(moves: readonly Move[], session: RedisSession): Promise<void> {
   const keys = moves.flatMap(({ queue }) => queue);
-  const values = moves.flatMap(({ token, former, entry }) => [token, former, entry]);
+  const values = moves.flatMap(({ token, former, entry, published }) => [
+    token,
+    former,
+    entry,
+    published === undefined ? '' : `=${published}`,
+  ]);
   let answers: readonly unknown[] | undefined;
   await session.persistently(async () => {
     [, ...answers] = await session.run(ADOPT, keys, values);

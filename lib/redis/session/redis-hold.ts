@@ -48,6 +48,8 @@ export class RedisHold implements Grant, OwnEntry {
   #place: QueuePlace;
   /** Whether a downgrade was asked for and is not known to be done: the entry is the writer's, or already the reader's. */
   #mayBeReader = false;
+  /** The value that was published last. */
+  #published: string | undefined;
   #carried: Place<GrantedLease>;
   /** The session of another server that has been asked to adopt this, and has not answered. */
   #movingTo: RedisSession | undefined;
@@ -109,10 +111,12 @@ export class RedisHold implements Grant, OwnEntry {
     this.#mayBeReader = false;
   }
 
-  /** Runs a script about the hold. @throws SessionEndedError, RefusedError */
-  publish(script: Script, value: string): Promise<Answer> {
+  /** Runs a script that publishes a value of the hold. @throws SessionEndedError, RefusedError */
+  async publish(script: Script, value: string): Promise<Answer> {
     const { queue, entry } = this.#place;
-    return this.#session.run(script, queue, [entry, value]);
+    const answer = await this.#session.run(script, queue, [entry, value]);
+    if (answer[0] === 'DONE') this.#published = value;
+    return answer;
   }
 
   /** Resolves when the hold has moved to another session, or is over. */
@@ -172,7 +176,7 @@ export class RedisHold implements Grant, OwnEntry {
       else if (former.session.owns(former.number, this))
         this.#lose('the server that took over did not know it in time');
     };
-    return { ...place, former: this.#place.entry, token: this.#token, done };
+    return { ...place, former: this.#place.entry, token: this.#token, published: this.#published, done };
   }
 
   #move(session: RedisSession, entry: Entry, place: QueuePlace): void {

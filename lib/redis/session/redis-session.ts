@@ -30,6 +30,8 @@ export interface Move extends QueuePlace {
   readonly token: string;
   /** The entry of the former session. */
   readonly former: string;
+  /** The value that the leader has published, which the server may not know. */
+  readonly published: string | undefined;
   /** @param isAdopted whether the server has written the entry down */
   done(isAdopted: boolean): void;
 }
@@ -74,6 +76,8 @@ export class RedisSession {
   readonly alarms = new Alarms();
   /** By the number of the entry. */
   readonly #entries = new StringMap<OwnEntry>();
+  /** The places that entries are leaving. */
+  readonly #leaving = new Set<QueuePlace>();
   readonly #ending = quietDeferred<never>();
   readonly #listener: SessionListener;
   /** The keys that all scripts begin with. */
@@ -249,10 +253,27 @@ export class RedisSession {
   }
 
   /** Removes entries, held or waiting. Resolves when they are gone, or gone with the session. Never rejects. */
-  leave(places: readonly QueuePlace[]): Promise<void> {
+  async leave(places: readonly QueuePlace[]): Promise<void> {
     const keys = places.flatMap(({ queue }) => queue);
     const entries = places.map(({ entry }) => entry);
-    return this.persistently(() => this.run(LEAVE, keys, entries));
+    for (const place of places) this.#leaving.add(place);
+    await this.persistently(() => this.run(LEAVE, keys, entries));
+    for (const place of places) this.#leaving.delete(place);
+  }
+
+  /** Removes any number of entries, also those of a former session. Never rejects. */
+  async leaveEach(places: readonly QueuePlace[]): Promise<void> {
+    const batches: Promise<void>[] = [];
+    for (let first = 0; first < places.length; first += MOST_AT_ONCE) {
+      batches.push(this.leave(places.slice(first, first + MOST_AT_ONCE)));
+    }
+    await Promise.all(batches);
+  }
+
+  /** The places of entries that wait, or are leaving. Nobody needs them when the session is over. */
+  get unclaimed(): readonly QueuePlace[] {
+    const waiting = this.#entries.values.filter((entry) => !isHold(entry));
+    return [...this.#leaving, ...waiting.flatMap(({ places }) => places ?? [])];
   }
 
   /** Repeats what a server may refuse, until it is done or the session is over. Never rejects. */
@@ -261,21 +282,19 @@ export class RedisSession {
   }
 
   /** Removes all entries. Never rejects. */
-  async leaveAll(): Promise<void> {
+  leaveAll(): Promise<void> {
     // Waiting entries first: none of them is to be granted when a hold leaves.
-    const isHold = (entry: OwnEntry) => ('moveTo' in entry ? 1 : 0);
-    const entries = this.#entries.values.sort((one, other) => isHold(one) - isHold(other));
-    const places = entries.flatMap(({ places }) => places ?? []);
-    const batches: Promise<void>[] = [];
-    for (let first = 0; first < places.length; first += MOST_AT_ONCE) {
-      batches.push(this.leave(places.slice(first, first + MOST_AT_ONCE)));
-    }
-    await Promise.all(batches);
+    const entries = this.#entries.values.sort((one, other) => Number(isHold(one)) - Number(isHold(other)));
+    return this.leaveEach(entries.flatMap(({ places }) => places ?? []));
   }
 
   #mustLive(): void {
     if (this.#over) throw this.#over;
   }
+}
+
+function isHold(entry: OwnEntry): boolean {
+  return 'moveTo' in entry;
 }
 
 /** Returns a reply as an answer. A number alone is the token of a grant. The word may be bytes. */

@@ -12,7 +12,7 @@ import { adopt } from './adoption.js';
 import { newSessionId } from './entry.js';
 import type { RedisKeys } from './redis-keys.js';
 import { RedisSession } from './redis-session.js';
-import type { Answer } from './redis-session.js';
+import type { Answer, QueuePlace } from './redis-session.js';
 import { Renewal } from './renewal.js';
 import { checkServer } from './server-check.js';
 import type { Durability } from './server-durability.js';
@@ -59,6 +59,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   #overdue = '';
   /** Former sessions whose holds are not adopted yet. */
   #former: RedisSession[] = [];
+  /** Places of former sessions in which nobody waits any more. */
+  readonly #unclaimed: QueuePlace[] = [];
   #renewal: Renewal | undefined;
   #hasStarted = false;
   /** The identity of the last server that a session was begun on; '' before the first. */
@@ -194,6 +196,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     if (why === 'NEWSERVER') {
       this.#former.push(session);
       this.#session = undefined;
+      this.#unclaimed.push(...session.unclaimed);
       session.end('the server was restarted, or another one took its place', 'kept');
       this.report.replaced();
     } else this.#ended(session, why === 'LATE' ? 'it was not renewed in time' : 'the server has ended it');
@@ -219,6 +222,9 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#settledAt = now() + settlingMs;
     this.report.joined(settlingMs);
     this.#linked(session, link, this.#newRenewal(session, link));
+    const unclaimed = this.#unclaimed.splice(0);
+    // A server that settles does not know sessions of before. A removal there might hand over what is still held.
+    if (settlingMs === 0) void session.leaveEach(unclaimed);
   }
 
   #newRenewal(session: RedisSession, link: RedisLink): Renewal {
@@ -262,15 +268,18 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   }
 
   #endOverdue(): void {
-    const session = this.#session;
+    // While no session follows one whose server was replaced, its leases are the last ones.
+    const session = this.#session ?? this.#former.at(-1);
     if (session && session.deadline <= now()) this.#ended(session, 'it was not renewed in time');
   }
 
   #ended(session: RedisSession, why: string): void {
     this.#session = undefined;
+    this.#former = this.#former.filter(({ deadline }) => deadline > now());
     this.#overdue = session.id;
     this.lostSession();
     session.end(why);
+    session.leases.close(why);
     this.report.ended(session.id, why);
   }
 

@@ -25,6 +25,7 @@ const FOUND: Readonly<Record<string, readonly [scope: keyof typeof SCOPES, what:
   'no adopting': ['a promotion', TWO],
   'a new deadline before the adoption is answered': ['a promotion', TWO],
   'adoption after the deadline': ['a promotion', TWO],
+  'an adoption under two entries': ['a lost request', TWO],
   'a deadline from the reply': ['a late message', TWO],
   'a renewal that revives': ['a late message', TWO],
   'a token from a counter only': ['a restart without data', SAME_TOKEN],

@@ -184,7 +184,7 @@ class Run {
 
   #lose(process: ModelProcess): void {
     this.#losses++;
-    process.cut();
+    process.lose();
   }
 
   /** Whether the server has been without its replica for so long that it refuses writes. */
@@ -266,7 +266,7 @@ function isChanged(before: ServerData, after: ServerData): boolean {
   const { holder, waiting } = before;
   return (
     holder?.token !== after.holder?.token ||
-    holder?.session !== after.holder?.session ||
+    holder?.entry !== after.holder?.entry ||
     waiting.join() !== after.waiting.join()
   );
 }

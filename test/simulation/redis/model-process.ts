@@ -1,10 +1,12 @@
+import { entryOf } from './model-server.js';
 import type { ModelReply, ModelRequest } from './model-server.js';
 import { TTL } from './rules.js';
 import type { Rules } from './rules.js';
 
-/** A hold, and the session that it was granted to or has been adopted by. */
+/** A hold, and the session and entry that it was granted to or has been adopted by. */
 interface Hold {
   readonly session: number;
+  readonly entry: number;
   readonly token: number;
   /** The deadline of a hold whose session is over. */
   readonly formerDeadline?: number;
@@ -21,6 +23,9 @@ interface Session {
 /** The first session, and one after each of two servers or ends. */
 const MOST_SESSIONS = 3;
 
+/** The number of the entry of an acquisition, of an adoption, and of one beside it. */
+const [ACQUIRED, ADOPTED, BESIDE] = [0, 1, 2];
+
 /** A process that acquires and releases the key, as lib/redis/session behaves. It has one request at a time. */
 export class ModelProcess {
   readonly #rules: Rules;
@@ -29,9 +34,11 @@ export class ModelProcess {
   #hold: Hold | undefined;
   #sessions = 0;
   #acquisitions: number;
-  /** Whether something was written down that nobody holds any more. */
-  #mustLeave = false;
+  /** The entry that was written down and that nobody holds any more; 0: none. */
+  #leaving = 0;
   #isUnadopted = false;
+  /** A planted defect: an adoption beside the repeated one is to be sent, or its entry to be removed. */
+  #beside: 'no' | 'to send' | 'to remove' = 'no';
   request: ModelRequest | undefined;
   reply: ModelReply | undefined;
   /** The tick in which the request or the answer under way was found to be late: it takes at least until the next. */
@@ -74,8 +81,8 @@ export class ModelProcess {
     if (now + TTL > session.deadline) kinds.push('renew');
     if (isFormer && (now < this.#deadlineOf(hold) || !this.#rules.adoptsInTime)) kinds.push('adopt');
     else if (isFormer) this.#hold = undefined;
-    if (this.#isUnadopted) kinds.push('adopt');
-    if (this.#mustLeave || (hold && !isFormer)) kinds.push('release');
+    if (this.#isUnadopted || (this.#beside === 'to send' && hold && !isFormer)) kinds.push('adopt');
+    if (this.#leaving || (hold && !isFormer)) kinds.push('release');
     else if (!this.#hold && this.#acquisitions > 0) kinds.push('acquire');
     return kinds;
   }
@@ -84,10 +91,17 @@ export class ModelProcess {
     const { server = 0, id = 0 } = this.#session ?? {};
     const session = kind === 'join' ? this.#nextSession() : id;
     const former = this.#hold;
-    this.request = { kind, session, server, sentAt: now, ...(kind === 'adopt' && former && { former }) };
-    if (kind !== 'release') return;
+    const entry = this.#entryFor(kind, session);
+    this.request = { kind, session, server, sentAt: now, entry, ...(kind === 'adopt' && former && { former }) };
+    if (kind !== 'release' || this.#beside === 'to remove') return;
     if (this.#rules.endsAtRelease) this.#hold = undefined;
-    this.#mustLeave = true;
+    this.#leaving = entry;
+  }
+
+  /** The request is lost with its connection. */
+  lose(): void {
+    if (this.request?.kind === 'adopt' && !this.#rules.adoptsOnce) this.#beside = 'to send';
+    this.cut();
   }
 
   /** Another server has taken over, or the connection was lost: an answer that has not come does not come. */
@@ -107,24 +121,36 @@ export class ModelProcess {
     if (!session || session.id !== request.session) return;
     if (reply.word === 'alive') session.deadline = Math.max(session.deadline, provenAt + TTL);
     if (reply.word === 'another server' || reply.word === 'gone') this.#ended(session, reply.word);
-    if (reply.word === 'granted') this.#hold = { session: session.id, token: reply.token, isBelieved: false };
+    const { id } = session;
+    if (reply.word === 'granted')
+      this.#hold = { session: id, entry: request.entry, token: reply.token, isBelieved: false };
     if (reply.word === 'left') this.#left();
-    if (reply.word === 'adopted') this.#adopted(session, now);
+    if (reply.word === 'adopted') this.#adopted(session, request.entry, now);
     if (reply.word === 'not adopted') this.#hold = undefined;
   }
 
   /** Everything that the future depends on. All deadlines that have passed are alike. */
   state(now: number): unknown {
     const [session, hold] = [this.#session, this.#hold];
-    const rest = [this.#sessions, this.#acquisitions, this.#mustLeave, this.#isUnadopted, this.server];
+    const own = [this.#leaving, this.#isUnadopted, this.#beside];
+    const rest = [this.#sessions, this.#acquisitions, own, this.server];
     return [
       session && [session.id, session.server, Math.max(session.deadline, now)],
-      hold && [hold.session, hold.token, Math.max(hold.formerDeadline ?? 0, now), hold.isBelieved],
+      hold && [hold.session, hold.entry, hold.token, Math.max(hold.formerDeadline ?? 0, now), hold.isBelieved],
       this.request,
       this.reply,
       this.lateAt === now,
       rest,
     ];
+  }
+
+  #entryFor(kind: ModelRequest['kind'], session: number): number {
+    const hold = this.#hold;
+    const isBeside = kind === 'adopt' && hold?.session === session && !this.#isUnadopted;
+    if (isBeside || this.#beside === 'to remove') return entryOf(session, BESIDE);
+    if (kind === 'adopt') return entryOf(session, ADOPTED);
+    if (kind === 'release') return this.#leaving || (hold?.entry ?? 0);
+    return kind === 'acquire' ? entryOf(session, ACQUIRED) : 0;
   }
 
   #nextSession(): number {
@@ -133,11 +159,12 @@ export class ModelProcess {
 
   #joined(id: number, server: number, deadline: number): void {
     this.#session = { id, server, deadline };
-    this.#mustLeave = false;
+    this.#leaving = 0;
+    this.#beside = 'no';
     if (!this.#hold || this.#rules.adopts === 'until its answer') return;
     // A planted defect: the hold has the new deadline, although the server does not know it.
     const { token, isBelieved } = this.#hold;
-    this.#hold = { session: id, token, isBelieved };
+    this.#hold = { session: id, entry: entryOf(id, ADOPTED), token, isBelieved };
     this.#isUnadopted = this.#rules.adopts === 'before its answer';
   }
 
@@ -149,18 +176,20 @@ export class ModelProcess {
   }
 
   #left(): void {
-    if (this.#mustLeave && this.#acquisitions > 0) this.#acquisitions--;
-    this.#mustLeave = false;
+    if (this.#beside === 'to remove') return void (this.#beside = 'no');
+    if (this.#leaving && this.#acquisitions > 0) this.#acquisitions--;
+    this.#leaving = 0;
     this.#hold = undefined;
   }
 
-  #adopted(session: Session, now: number): void {
+  #adopted({ id }: Session, entry: number, now: number): void {
     const hold = this.#hold;
     this.#isUnadopted = false;
+    if (entry === entryOf(id, BESIDE)) return void (this.#beside = 'to remove');
     if (!hold) return;
     const isPassed = now >= this.#deadlineOf(hold) && this.#rules.adoptsInTime;
-    this.#hold = isPassed ? undefined : { session: session.id, token: hold.token, isBelieved: hold.isBelieved };
-    this.#mustLeave = isPassed;
+    this.#hold = isPassed ? undefined : { session: id, entry, token: hold.token, isBelieved: hold.isBelieved };
+    this.#leaving = isPassed ? entry : 0;
   }
 
   #deadlineOf({ session, formerDeadline = 0 }: Hold): number {

@@ -4,7 +4,25 @@ import type { Rules } from './rules.js';
 /** Tokens of one tick of the clock. */
 const TOKENS_A_TICK = 8;
 
-/** The data of a server with one key. A session is a number. */
+/** More than the entries of a session. */
+const ENTRIES = 4;
+
+/** Returns an entry of a session. */
+export function entryOf(session: number, number: number): number {
+  return session * ENTRIES + number;
+}
+
+function sessionOf(entry: number): number {
+  return Math.floor(entry / ENTRIES);
+}
+
+/** A hold as it is on record. */
+interface RecordedHold {
+  readonly entry: number;
+  readonly token: number;
+}
+
+/** The data of a server with one key. A session is a number, and so is an entry. */
 export interface ServerData {
   /** The server that the data belong to, as it is on record; 0: none. */
   record: number;
@@ -12,7 +30,8 @@ export interface ServerData {
   until: number;
   /** The ends of sessions. */
   sessions: Record<number, number>;
-  holder: { readonly session: number; readonly token: number } | undefined;
+  holder: RecordedHold | undefined;
+  /** The entries that wait. */
   waiting: number[];
   lastToken: number;
 }
@@ -24,8 +43,10 @@ export interface ModelRequest {
   /** The server that the sender knows. */
   readonly server: number;
   readonly sentAt: number;
+  /** The entry that it is about; 0: none. */
+  readonly entry: number;
   /** The hold that is adopted. */
-  readonly former?: { readonly session: number; readonly token: number };
+  readonly former?: RecordedHold;
 }
 
 export type ModelReply =
@@ -60,20 +81,20 @@ export class ModelServer {
   }
 
   run(request: ModelRequest, now: number): ModelReply {
-    const { kind, session, server } = request;
+    const { kind, session, server, entry } = request;
     const { data } = this;
     if (kind === 'join') return this.#join(session, now);
     // While nobody waits, a release grants nothing, so any server takes it.
-    if (kind === 'release' && data.waiting.length === 0) return this.#release(session, now);
+    if (kind === 'release' && data.waiting.length === 0) return this.#release(entry, now);
     const isAnother = server !== this.id || data.record !== this.id;
     if (isAnother && this.#rules.comparesServers) return { word: 'another server' };
     if (kind === 'renew' && this.#rules.revives && data.sessions[session] !== undefined)
       return this.#renew(session, now);
     if (!this.#isAlive(session, now)) return { word: 'gone' };
     if (kind === 'renew') return this.#renew(session, now);
-    if (kind === 'acquire') return this.#acquire(session, now);
+    if (kind === 'acquire') return this.#acquire(entry, now);
     if (kind === 'adopt') return this.#adopt(request, now);
-    return this.#release(session, now);
+    return this.#release(entry, now);
   }
 
   /** Everything that the future depends on. Sessions that are over are as if they were not there. */
@@ -101,35 +122,35 @@ export class ModelServer {
     return { word: 'alive' };
   }
 
-  #acquire(session: number, now: number): ModelReply {
+  #acquire(entry: number, now: number): ModelReply {
     const { data } = this;
-    if (!data.waiting.includes(session) && data.holder?.session !== session) data.waiting.push(session);
+    if (!data.waiting.includes(entry) && data.holder?.entry !== entry) data.waiting.push(entry);
     if (this.#mayGrant(now)) {
-      if (data.holder && !this.#isAlive(data.holder.session, now)) data.holder = undefined;
+      if (data.holder && !this.#isAlive(sessionOf(data.holder.entry), now)) data.holder = undefined;
       this.#grantNext(now);
     }
-    return data.holder?.session === session ? { word: 'granted', token: data.holder.token } : { word: 'waiting' };
+    return data.holder?.entry === entry ? { word: 'granted', token: data.holder.token } : { word: 'waiting' };
   }
 
-  #release(session: number, now: number): ModelReply {
+  #release(entry: number, now: number): ModelReply {
     const { data } = this;
-    const wasHeld = data.holder?.session === session;
+    const wasHeld = data.holder?.entry === entry;
     if (wasHeld) data.holder = undefined;
-    data.waiting = data.waiting.filter((one) => one !== session);
+    data.waiting = data.waiting.filter((one) => one !== entry);
     // The recorded holder of an exclusive lock hands over at any time.
     if (wasHeld || this.#mayGrant(now)) this.#grantNext(now);
     return { word: 'left' };
   }
 
-  #adopt({ session, former }: ModelRequest, now: number): ModelReply {
+  #adopt({ entry, former }: ModelRequest, now: number): ModelReply {
     const { data } = this;
     if (!former) return { word: 'not adopted' };
     const { holder } = data;
-    const isKnown = holder?.session === former.session && holder.token === former.token;
+    const isKnown = holder?.entry === former.entry && holder.token === former.token;
     const isLate = now >= data.until && this.#rules.adoptsInTime;
-    if (isLate && !isKnown && holder?.session !== session) return { word: 'not adopted' };
+    if (isLate && !isKnown && holder?.entry !== entry) return { word: 'not adopted' };
     if (holder && holder.token > former.token) return { word: 'not adopted' };
-    data.holder = { session, token: former.token };
+    data.holder = { entry, token: former.token };
     data.lastToken = Math.max(data.lastToken, former.token);
     return { word: 'adopted' };
   }
@@ -137,11 +158,11 @@ export class ModelServer {
   #grantNext(now: number): void {
     const { data } = this;
     while (!data.holder && data.waiting.length > 0) {
-      const session = data.waiting.shift() ?? 0;
-      if (!this.#isAlive(session, now)) continue;
+      const entry = data.waiting.shift() ?? 0;
+      if (!this.#isAlive(sessionOf(entry), now)) continue;
       const least = this.#rules.clockInTokens ? tokensAt(now) : 0;
       data.lastToken = Math.max(data.lastToken + 1, least);
-      data.holder = { session, token: data.lastToken };
+      data.holder = { entry, token: data.lastToken };
     }
   }
 

@@ -14,6 +14,8 @@ export interface Rules {
   readonly adopts: 'until its answer' | 'before its answer' | 'never';
   /** Whether a process adopts nothing after its own deadline, and a server nothing after it has settled. */
   readonly adoptsInTime: boolean;
+  /** Whether a session adopts a hold once: a request that was lost is repeated with the same entry, and not beside it. */
+  readonly adoptsOnce: boolean;
   /** The moment from which a process counts its deadline. */
   readonly deadlineFrom: 'sending' | 'answer';
   /** Whether a renewal may bring back a session that is over. */
@@ -33,6 +35,7 @@ export const RULES: Rules = {
   refusesUnsettled: true,
   adopts: 'until its answer',
   adoptsInTime: true,
+  adoptsOnce: true,
   deadlineFrom: 'sending',
   revives: false,
   clockInTokens: true,
@@ -49,6 +52,7 @@ export const DEFECTS: Readonly<Record<string, Partial<Rules>>> = {
   'no adopting': { adopts: 'never' },
   'a new deadline before the adoption is answered': { adopts: 'before its answer' },
   'adoption after the deadline': { adoptsInTime: false },
+  'an adoption under two entries': { adoptsOnce: false },
   'a deadline from the reply': { deadlineFrom: 'answer' },
   'a renewal that revives': { revives: true },
   'a token from a counter only': { clockInTokens: false },

@@ -16,6 +16,7 @@ export const SCOPES = {
   'a promotion': SMALL,
   'a restart without data': { ...SMALL, faults: ['restart without data'] },
   'a split': { ...SMALL, ticks: 4, lostScripts: 0, faults: ['split'] },
+  'a lost request': { ...SMALL, ticks: 2, losses: 1 },
   'a late message': { ...SMALL, ticks: 4, failures: 0, delays: 1 },
 } as const satisfies Readonly<Record<string, Scope>>;
 
