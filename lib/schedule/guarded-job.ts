@@ -1,4 +1,5 @@
 import { Logger } from '@nestjs/common';
+import { backoff, pause } from '../async/timer.js';
 import { LockLostError, LockShutdownError, LockUnavailableError } from '../contract/errors.js';
 import type { Lease } from '../contract/lease.js';
 import { Attempt } from './attempt.js';
@@ -21,6 +22,13 @@ export class ClaimEndedError extends Error {
 }
 
 const logger = new Logger('CronLock');
+
+// While the servers cannot be reached, a run that has to be finished is looked for again after such pauses.
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+/** What became of another instance's unfinished run: its turn came, there was no turn, or the servers were away. */
+type Finishing = 'over' | 'no turn' | 'unavailable';
 
 /**
  * One job in this process: every firing of it, and the wait for another instance's run that may have to be finished.
@@ -63,6 +71,7 @@ export class GuardedJob {
       if (marker && isToRunAgain(marker, this.#job)) this.#standBy(body);
     } catch (error) {
       logger.debug(`${this.#job.name}: could not look for a run to finish (${String(error)})`);
+      if (isUnavailable(error)) this.#standBy(body);
     }
   }
 
@@ -88,7 +97,7 @@ export class GuardedJob {
     const outcome = await this.#claim(firing, body);
     if ('result' in outcome || !outcome.isUnfinished) return outcome;
     const isBehind = firing.tick !== undefined && outcome.skipped === 'overrun' && !this.#standby;
-    if (isBehind && (await this.#finishInTurn(body, 0))) {
+    if (isBehind && (await this.#finishInTurn(body, 0)) === 'over') {
       return this.#claiming ? { skipped: 'superseded' } : this.#decide(firing, body);
     }
     this.#standBy(body);
@@ -128,8 +137,7 @@ export class GuardedJob {
   #refusal(error: unknown): Skip {
     if (error instanceof ClaimEndedError) return { skipped: error.why };
     if (error instanceof LockShutdownError || this.#context.stopping.aborted) return { skipped: 'shutdown' };
-    if (error instanceof LockUnavailableError || error instanceof LockLostError)
-      return { skipped: 'unavailable', error };
+    if (isUnavailable(error)) return { skipped: 'unavailable', error };
     throw error;
   }
 
@@ -144,24 +152,34 @@ export class GuardedJob {
   }
 
   #standBy(body: Body): void {
-    this.#standby ??= this.#finishInTurn(body, Infinity).then(() => void (this.#standby = undefined));
+    this.#standby ??= this.#finishWhenPossible(body).then(() => void (this.#standby = undefined));
+  }
+
+  /** Finishes the run of another instance, when the servers can be reached. Never rejects. */
+  async #finishWhenPossible(body: Body): Promise<void> {
+    const { stopping } = this.#context;
+    const pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
+    while ((await this.#finishInTurn(body, Infinity)) === 'unavailable' && !stopping.aborted) {
+      await pause(pauses.next(), stopping).catch(() => {});
+    }
   }
 
   /**
-   * Finishes the run of another instance. Resolves to whether the lock was acquired, so that no other process runs the
-   * job. No caller waits for this run: its errors are logged, as a scheduler would log them. Never rejects.
+   * Finishes the run of another instance. `'over'`: the lock was acquired, so no other process runs the job. No caller waits
+   * for this run: its errors are logged, as a scheduler would log them. Never rejects.
    */
-  async #finishInTurn(body: Body, waitMs: number): Promise<boolean> {
+  async #finishInTurn(body: Body, waitMs: number): Promise<Finishing> {
     const { name, options } = this.#job;
     const asking = { waitMs, signal: this.#context.stopping, label: name, onLost: options.onLost };
     return this.#attempting(body, async (attempt) => {
       try {
         await attempt.lock.using((lease) => this.#finish(lease, attempt), asking);
-        return true;
+        return 'over';
       } catch (error) {
         if (attempt.hasBegun) logger.error(error);
         else logger.debug(`${name}: does not finish another's run (${String(error)})`);
-        return attempt.hasBegun;
+        if (attempt.hasBegun) return 'over';
+        return isUnavailable(error) ? 'unavailable' : 'no turn';
       }
     });
   }
@@ -177,4 +195,9 @@ export class GuardedJob {
       if (await attempt.run(lease, seen, seen.marker.tick, seen.marker.attempt + 1)) return;
     }
   }
+}
+
+/** Whether the error is that of servers that could not be reached, or of a session that ended. */
+function isUnavailable(error: unknown): error is LockUnavailableError | LockLostError {
+  return error instanceof LockUnavailableError || error instanceof LockLostError;
 }

@@ -50,7 +50,7 @@ export class Scheduler implements TickSource {
     // As cron's jobs make theirs: never both a zone and an offset.
     const { cronTime, timeZone, utcOffset = null } = schedule;
     const CronTimeOfApp = this.classOfJobs();
-    const hasZone = typeof timeZone === 'string' && timeZone !== '';
+    const hasZone = timeZone !== undefined && timeZone !== null;
     const made = hasZone ? new CronTimeOfApp(cronTime, timeZone) : new CronTimeOfApp(cronTime, null, utcOffset);
     this.made.set(schedule, made);
     return made;

@@ -97,7 +97,8 @@ export class LockTargets {
   ofJob(key: string, line: Line, usedBy?: string): LockTarget {
     const at = this.#names.lockKeyOf({ kind: 'job', name: key, usedBy });
     const identity = this.#backend.identify(at);
-    const waiting = this.#waitingAs(line, this.#sharing);
+    // A process that kept a job's lock warm would only be in the way of the one that fires next.
+    const waiting = this.#waitingAs(line, { ...this.#sharing, keepMs: 0 });
     return { scope: this.#backend, identity, key, at, kind: 'cron', mode: 'exclusive', ...waiting };
   }
 

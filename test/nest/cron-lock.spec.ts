@@ -172,6 +172,8 @@ describe('@CronLock', () => {
   });
 
   it('follows the time zone of a job, and a changed time', async () => {
+    vi.stubEnv('TZ', 'Europe/Berlin');
+    onTestFinished(() => void vi.unstubAllEnvs());
     @Injectable()
     class Reports {
       @Cron('0 0 8 * * *', { name: 'daily', timeZone: 'Asia/Kolkata' })
@@ -185,11 +187,19 @@ describe('@CronLock', () => {
       async byOffset() {
         return currentRun()?.tick?.toISOString().slice(11);
       }
+
+      // A job without a name makes its own ticks; cron takes an empty zone for UTC, whatever that of the machine is.
+      @Cron('0 0 8 * * *', { timeZone: '' })
+      @CronLock()
+      async byEmptyZone() {
+        return currentRun()?.tick?.toISOString().slice(11);
+      }
     }
     const { app } = await start({ providers: [Reports] });
     const reports = app.get(Reports);
     expect(await reports.daily()).toBe('02:30:00.000Z');
     expect(await reports.byOffset()).toBe('09:30:00.000Z');
+    expect(await reports.byEmptyZone()).toBe('08:00:00.000Z');
     const job = app.get(SchedulerRegistry).getCronJob('daily');
     const CronTime = job.cronTime.constructor as new (source: string, zone: string) => typeof job.cronTime;
     await app.get(CronRunsService).forget('daily');
