@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cell, CellChange, Cells, CellWrite } from '../../contract/coordination-backend.js';
 import { checkKey } from '../../contract/key.js';
+import { inDoubt } from '../../sessions/in-doubt.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
 import { KeyWriting, readKeys } from '../session/key-writing.js';
@@ -36,10 +37,12 @@ export class EtcdCells implements Cells {
 
   async write(key: string, change: CellChange, signal: AbortSignal, name = key): Promise<CellWrite> {
     const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
-    const writing = new KeyWriting(name, [keyChangeOf(change, this.#of(key), id)]);
+    const writing = new KeyWriting([keyChangeOf(change, this.#of(key), id)]);
     const write = await inSession(this.#sessions, { key: name, wait: false, signal }, (session, limit) =>
       writing.on(session, limit),
-    );
+    ).catch((error: unknown) => {
+      throw writing.isInDoubt ? inDoubt(error, 'whether the write was applied', name) : error;
+    });
     if ('conflict' in write) return { isApplied: false };
     return { isApplied: true, version: change.data === undefined ? undefined : (write.found[0]?.version ?? 0) };
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Cell, CellChange, Cells, CellWrite } from '../../contract/coordination-backend.js';
 import { checkKey } from '../../contract/key.js';
+import { inDoubt } from '../../sessions/in-doubt.js';
 import { READ_CELL, WRITE_CELL } from '../scripts/coordination-scripts.js';
 import { inSession } from '../session/in-session.js';
 import type { RedisShards } from '../session/redis-shards.js';
@@ -32,9 +33,12 @@ export class RedisCells implements Cells {
     const keys = [this.#of(key), sessions.keys.applied];
     const change = data === undefined ? ['remove'] : ['set', data];
     const values = [id, String(sessions.repeatableMs), String(ifVersion ?? ''), ...change];
+    const doubt = { isSo: false };
     const [word, version] = await inSession(sessions, { key: name, wait: false, signal }, (session, limit) =>
-      session.run(WRITE_CELL, keys, values, { signal: limit }),
-    );
+      session.run(WRITE_CELL, keys, values, { signal: limit, doubt }),
+    ).catch((error: unknown) => {
+      throw doubt.isSo ? inDoubt(error, 'whether the write was applied', name) : error;
+    });
     if (word === 'CONFLICT') return { isApplied: false };
     return { isApplied: true, version: data === undefined || version === '' ? undefined : Number(version) };
   }
