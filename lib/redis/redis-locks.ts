@@ -99,7 +99,7 @@ export class RedisLocks implements PermitCounts {
     const end = now() + graceMs;
     // Holders by their tokens: entries change when a writer becomes a reader, and when a hold is adopted.
     const ask = async (asked: readonly string[], wait: boolean, given = signal): Promise<readonly string[]> => {
-      const call = { key, wait, ...(given && { signal: given }) };
+      const call = { key, wait, isContinued: wait, ...(given && { signal: given }) };
       const [, ...tokens] = await inSession(sessions, call, (session, limit) =>
         session.run(ASK, queue, [Math.round(3 * lookEveryMs), ...asked], { signal: limit }),
       );

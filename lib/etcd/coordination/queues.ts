@@ -104,7 +104,7 @@ export class EtcdQueues implements Queues {
   ): Promise<T | undefined> {
     const { key, wait, signal } = request;
     const ask = (limit: AbortSignal, isLong: boolean) =>
-      inSession(this.#sessions, { key: nameOf(request), wait: isLong, signal: limit }, attempt);
+      inSession(this.#sessions, { key: nameOf(request), wait: isLong, isContinued: isLong, signal: limit }, attempt);
     if (!wait) {
       const answer = await ask(signal, false);
       return 'found' in answer ? answer.found : undefined;

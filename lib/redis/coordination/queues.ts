@@ -96,7 +96,11 @@ export class RedisQueues implements Queues {
   ): Promise<T | undefined> {
     const { key, wait, signal } = request;
     const ask = (limit: AbortSignal, isLong: boolean) =>
-      inSession(this.#shards.of(key), { key: nameOf(request), wait: isLong, signal: limit }, attempt);
+      inSession(
+        this.#shards.of(key),
+        { key: nameOf(request), wait: isLong, isContinued: isLong, signal: limit },
+        attempt,
+      );
     if (!wait) {
       const answer = await ask(signal, false);
       return 'found' in answer ? answer.found : undefined;
