@@ -1,4 +1,4 @@
-import { NEVER, onAbort, OwnAbortController, withAnyAbort } from './abort.js';
+import { NEVER, onAbort, orAbort, OwnAbortController, withAnyAbort } from './abort.js';
 import type { Dispose } from './abort.js';
 import { now } from './clock.js';
 import { LinkedList } from './collections.js';
@@ -67,6 +67,14 @@ export function orTimeout<T>(promise: Promise<T>, ms: number, error: () => unkno
   return new Promise((resolve, reject) => {
     const cancel = after(ms, () => reject(error()));
     promise.then(resolve, reject).finally(cancel);
+  });
+}
+
+/** Settles as the promise does, or rejects with `signal.reason` when it has not settled `ms` after the signal aborts. */
+export function orLateAbort<T>(promise: Promise<T>, signal: AbortSignal, ms: number): Promise<T> {
+  return orAbort(promise, signal).catch((error: unknown) => {
+    if (!signal.aborted || error !== signal.reason) throw error;
+    return orTimeout(promise, ms, () => error);
   });
 }
 

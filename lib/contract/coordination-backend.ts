@@ -151,7 +151,11 @@ export interface TakenItem {
  * LockConfigurationError and, once aborted, `signal.reason`.
  */
 export interface Queues {
-  /** Resolves to whether all items were put. `false` when there was no room and the request does not wait. */
+  /**
+   * Resolves to whether all items were put. `false` when there was no room and the request does not wait. A request that
+   * was sent when its signal aborts still resolves if the reply comes soon.
+   * @throws LockUnavailableError instead of a `LockTimeoutError` when it is not known whether they were put
+   */
   put(request: QueuePutRequest): Promise<boolean>;
   /**
    * Resolves with one to `atMost` items, in order. Empty when there was nothing to take and the request does not wait.

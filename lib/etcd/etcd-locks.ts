@@ -93,7 +93,7 @@ export class EtcdLocks implements PermitCounts {
 
   async #revokeIn(queue: QueueKeys, key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
     const end = now() + graceMs;
-    const call = (wait: boolean, given = signal) => ({ key, wait, ...(given && { signal: given }) });
+    const call = (wait: boolean, given = signal) => ({ key, wait, isContinued: wait, ...(given && { signal: given }) });
     const holders = async (session: EtcdSession, limit: AbortSignal): Promise<readonly Entry[]> => {
       const { entries, number } = await stateIn(session, queue, limit);
       return entries.slice(0, turnsOf(entries, number));

@@ -5,6 +5,7 @@ import { checkChanges } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
 import { rangeBelow } from './session/etcd-keys.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
+import { inDoubt } from '../sessions/in-doubt.js';
 import { inSession } from './session/in-session.js';
 import { KeyWriting, readKeys } from './session/key-writing.js';
 import type { KeyChange } from './session/key-writing.js';
@@ -80,13 +81,13 @@ export class EtcdRecords implements RecordStore {
       throw new LockConfigurationError(text, { key: first.name });
     }
     const id = randomUUID();
-    const writing = new KeyWriting(
-      first.name,
-      changes.map((change) => keyChangeOf(change, this.#keyOf(change.name), id)),
-    );
-    const write = await inSession(this.#sessions, { key: first.name, wait: false }, (session, signal) =>
+    const writing = new KeyWriting(changes.map((change) => keyChangeOf(change, this.#keyOf(change.name), id)));
+    const { name } = first;
+    const write = await inSession(this.#sessions, { key: name, wait: false }, (session, signal) =>
       writing.on(session, signal),
-    );
+    ).catch((error: unknown) => {
+      throw writing.isInDoubt ? inDoubt(error, 'whether the write was applied', name) : error;
+    });
     if ('conflict' in write) return { isApplied: false, conflict: changes[write.conflict]?.name ?? '' };
     return { isApplied: true, records: recordsOf(changes, write.found, write.values) };
   }

@@ -100,7 +100,7 @@ export class RedisLocks implements PermitCounts {
     // The last token that counts names the holders: entries change when a writer becomes a reader, or a hold is adopted.
     let last = '';
     const ask = async (wait: boolean, given = signal) => {
-      const call = { key, wait, ...(given && { signal: given }) };
+      const call = { key, wait, isContinued: wait, ...(given && { signal: given }) };
       const [, asked, holders, settlingMs] = await inSession(sessions, call, (session, limit) =>
         session.run(ASK, queue, [Math.round(3 * lookEveryMs), last], { signal: limit }),
       );

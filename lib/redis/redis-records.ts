@@ -2,10 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { checkKey } from '../contract/key.js';
 import { checkChanges, UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
+import { inDoubt } from '../sessions/in-doubt.js';
 import { LIST_RECORDS, READ_RECORDS, WRITE_RECORDS } from './scripts/record-scripts.js';
 import type { Script, ScriptValue } from './client/script.js';
 import { inSession } from './session/in-session.js';
-import type { Answer } from './session/redis-session.js';
+import type { Answer, Doubt } from './session/redis-session.js';
 import type { RedisSessions } from './session/redis-sessions.js';
 
 /** Records as hashes, read and written by one script each. */
@@ -36,7 +37,7 @@ export class RedisRecords implements RecordStore {
 
   async list(name: string): Promise<readonly string[]> {
     checkKey(name, 'name');
-    const [, ...segments] = await this.#run(LIST_RECORDS, [], [`${name}/`], name);
+    const [, ...segments] = await this.#run(LIST_RECORDS, [], [`${name}/`], { about: name });
     return [...new Set(segments as string[])];
   }
 
@@ -47,7 +48,11 @@ export class RedisRecords implements RecordStore {
     const id = randomUUID();
     const values = [id, String(this.#sessions.repeatableMs), ...changes.flatMap(valuesOf)];
     const names = changes.map(({ name }) => name);
-    const [word, ...answers] = await this.#run(WRITE_RECORDS, names, values);
+    const doubt = { isSo: false };
+    const written = await this.#run(WRITE_RECORDS, names, values, { doubt }).catch((error: unknown) => {
+      throw doubt.isSo ? inDoubt(error, 'whether the write was applied', first.name) : error;
+    });
+    const [word, ...answers] = written;
     if (word === 'CONFLICT') return { isApplied: false, conflict: names[Number(answers[0]) - 1] ?? first.name };
     const [time, ...versions] = answers as string[];
     const set = changes.filter(({ value }) => typeof value === 'string');
@@ -60,13 +65,13 @@ export class RedisRecords implements RecordStore {
     script: Script,
     names: readonly string[],
     values: readonly ScriptValue[],
-    about = names[0] ?? '',
+    { about = names[0] ?? '', doubt = { isSo: false } }: { readonly about?: string; readonly doubt?: Doubt } = {},
   ): Promise<Answer> {
     names.forEach((name) => checkKey(name, 'name'));
     const { keys } = this.#sessions;
     const used = [keys.of('n', ''), keys.applied, ...names.map((name) => keys.of('r', name))];
     return inSession(this.#sessions, { key: about, wait: false }, (session, signal) =>
-      session.run(script, used, values, { signal }),
+      session.run(script, used, values, { signal, doubt }),
     );
   }
 }

@@ -57,7 +57,7 @@ export abstract class BackendSessions<S> {
   /**
    * Returns the connected session, or waits for the next one.
    * @param key what the session is for, for the error
-   * @param isNext whether the caller had a session that is over: it then waits until its signal aborts
+   * @param isNext whether the caller has had a session before: it then waits until its signal aborts
    * @throws LockUnavailableError after `connectTimeoutMs` without a server; LockConfigurationError; `signal.reason`
    */
   async session(signal: AbortSignal = NEVER, key?: string, isNext = false): Promise<S> {
@@ -149,6 +149,8 @@ export type ServingSessions<S> = Pick<BackendSessions<S>, 'connected' | 'session
 export interface Call extends KeyedRequest {
   /** Whether it may take until the signal aborts. Otherwise it may take only as long as servers may take to answer. */
   readonly wait: boolean;
+  /** Whether it is part of a wait that has had a session before: it then waits for a session until the signal aborts. */
+  readonly isContinued?: boolean;
   readonly signal?: AbortSignal;
   /** The time that the work itself may take in addition, in milliseconds. Default 0 */
   readonly workMs?: number;
@@ -182,7 +184,7 @@ export async function askInSession<S, T>(
     return sessions.inTime(inLimit, signal, name, call.workMs);
   }
   let pauses: Backoff | undefined;
-  for (let isNext = false; ; isNext = true) {
+  for (let isNext = call.isContinued ?? false; ; isNext = true) {
     const session = sessions.connected ?? (await sessions.session(signal, name, isNext));
     signal.throwIfAborted();
     try {

@@ -1,4 +1,4 @@
-import { LockConfigurationError, LockTimeoutError, LockUnavailableError } from '../contract/errors.js';
+import { LockConfigurationError, LockUnavailableError } from '../contract/errors.js';
 import type { LockRequest } from '../contract/lock-request.js';
 import { askInSession, SessionEndedError } from '../sessions/backend-sessions.js';
 import type { Call, Failures, ServingSessions } from '../sessions/backend-sessions.js';
@@ -49,14 +49,3 @@ export function explained(error: unknown, key: string): unknown {
 export type Attempt<R extends LockRequest, T> = (session: Session, request: R) => Promise<T | null>;
 
 const FAILURES: Failures = { canBeginAgain, explained };
-
-/**
- * Converts the error of a write that was sent and may have been applied. If the servers did not answer, the error says
- * that the result is unknown.
- */
-export function inDoubt(error: unknown, what: string, key: string): unknown {
-  const isTimeout = error instanceof LockTimeoutError;
-  if (!isTimeout && !(error instanceof LockUnavailableError)) return error;
-  const why = isTimeout ? `the servers had not answered after ${error.waitMs} ms` : error.message;
-  return new LockUnavailableError(`${why}; ${what} is not known`, { key, cause: error });
-}

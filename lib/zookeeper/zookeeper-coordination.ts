@@ -17,6 +17,7 @@ import type {
 import { LockLostError } from '../contract/errors.js';
 import { nameOf } from '../contract/lock-request.js';
 import type { Call } from '../sessions/backend-sessions.js';
+import { inDoubt } from '../sessions/in-doubt.js';
 import { BarrierExit } from './coordination/barrier-exit.js';
 import { Lifting, passBarrier, raiseBarrier } from './coordination/barrier.js';
 import type { BarrierPlace } from './coordination/barrier.js';
@@ -32,7 +33,7 @@ import type { Contender } from './recipes/contender.js';
 import { NodeDeletedError } from './recipes/held-nodes.js';
 import type { LockDirectory } from './recipes/lock-directory.js';
 import { grantLease } from './recipes/zookeeper-lease.js';
-import { inDoubt, inSession } from './session-retry.js';
+import { inSession } from './session-retry.js';
 import type { SessionSupervisor } from './session/session-supervisor.js';
 import type { Session } from './session/session.js';
 import { unlessMissing } from './session/watch.js';

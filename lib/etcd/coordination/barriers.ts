@@ -1,4 +1,4 @@
-import type { Barriers, Cell, EnteredMember, EnterRequest, PassRequest } from '../../contract/coordination-backend.js';
+import type { Barriers, EnteredMember, EnterRequest, PassRequest } from '../../contract/coordination-backend.js';
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
 import { LockConfigurationError, LockLostError } from '../../contract/errors.js';
@@ -46,9 +46,10 @@ export class EtcdBarriers implements Barriers {
   async pass(request: PassRequest): Promise<boolean> {
     const { key, wait, signal } = request;
     const name = nameOf(request);
-    let seen: Cell | undefined = await this.#cells.read(key, signal, name);
-    while (seen && wait) seen = await this.#cells.next(key, seen, signal, name);
-    return seen === undefined;
+    const seen = await this.#cells.read(key, signal, name);
+    if (!seen || !wait) return !seen;
+    await this.#cells.until(key, { key: name, wait, isContinued: true, signal }, (found) => !found);
+    return true;
   }
 
   async enter(request: EnterRequest): Promise<EnteredMember> {
@@ -134,7 +135,7 @@ export class EtcdBarriers implements Barriers {
       const others = found.filter((one) => isInside(one) && one.key !== member);
       await lease.release();
       await watchUntil(watches, rangeBelow(members), signal, () =>
-        inSession(this.#sessions, { key: lease.key, wait: true, signal }, async (current) => {
+        inSession(this.#sessions, { key: lease.key, wait: true, isContinued: true, signal }, async (current) => {
           const { found: left } = await membersOf(current, members, signal);
           // Names are used again: one that has entered once more is another member.
           const isOut = !others.some((other) =>

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Cell, CellChange, Cells, CellWrite } from '../../contract/coordination-backend.js';
 import { checkKey } from '../../contract/key.js';
+import type { Call } from '../../sessions/backend-sessions.js';
+import { inDoubt } from '../../sessions/in-doubt.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
 import { KeyWriting, readKeys } from '../session/key-writing.js';
@@ -20,9 +22,13 @@ export class EtcdCells implements Cells {
     this.#kind = kind;
   }
 
-  async read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+  read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+    return this.#read(key, { key: name, wait: false, signal });
+  }
+
+  async #read(key: string, call: Call): Promise<Cell | undefined> {
     const cell = this.#of(key);
-    return inSession(this.#sessions, { key: name, wait: false, signal }, async (session, limit) => {
+    return inSession(this.#sessions, call, async (session, limit) => {
       const [found] = await readKeys(session, [cell], limit);
       return (
         found && {
@@ -36,19 +42,32 @@ export class EtcdCells implements Cells {
 
   async write(key: string, change: CellChange, signal: AbortSignal, name = key): Promise<CellWrite> {
     const id = Buffer.from(randomUUID().replaceAll('-', ''), 'hex');
-    const writing = new KeyWriting(name, [keyChangeOf(change, this.#of(key), id)]);
+    const writing = new KeyWriting([keyChangeOf(change, this.#of(key), id)]);
     const write = await inSession(this.#sessions, { key: name, wait: false, signal }, (session, limit) =>
       writing.on(session, limit),
-    );
+    ).catch((error: unknown) => {
+      throw writing.isInDoubt ? inDoubt(error, 'whether the write was applied', name) : error;
+    });
     if ('conflict' in write) return { isApplied: false };
     return { isApplied: true, version: change.data === undefined ? undefined : (write.found[0]?.version ?? 0) };
   }
 
   async next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+    return this.until(key, { key: name, wait: true, signal }, (found) => found?.revision !== seen?.revision);
+  }
+
+  /** Resolves with the cell once it is as wanted. @param call how long the first look waits for a session */
+  async until(
+    key: string,
+    call: Call & { readonly signal: AbortSignal },
+    isWanted: (found: Cell | undefined) => boolean,
+  ): Promise<Cell | undefined> {
     const { watches, lookEveryMs } = this.#sessions;
-    return watchUntil(watches, { key: this.#of(key) }, signal, async () => {
-      const found = await this.read(key, signal, name);
-      return found?.revision === seen?.revision ? { againInMs: lookEveryMs } : { found };
+    let look = call;
+    return watchUntil(watches, { key: this.#of(key) }, call.signal, async () => {
+      const found = await this.#read(key, look);
+      look = { ...call, isContinued: true };
+      return isWanted(found) ? { found } : { againInMs: lookEveryMs };
     });
   }
 

@@ -1,5 +1,5 @@
 import { LinkedList } from '../../async/collections.js';
-import { LinkLostError, isUndecided, unknownResult } from '../client/etcd-error.js';
+import { LinkLostError, isUndecided } from '../client/etcd-error.js';
 import type { RefusedError } from '../client/etcd-error.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import type { Doubt, EtcdSession } from '../session/etcd-session.js';
@@ -56,15 +56,17 @@ export interface Putting {
   /** The items as they are stored. */
   readonly values: readonly Buffer[];
   readonly maxItems: number;
-  readonly name: string;
   readonly doubt: Doubt;
+  /** The time for which the answer still counts after the caller's time is over, in milliseconds. */
+  readonly lateMs: number;
   /** The names of the items, once they are chosen. */
   names?: readonly string[];
 }
 
 /**
- * Puts the items, if there is room. Resolves to whether they were put.
- * @throws SessionEndedError, RefusedError, `signal.reason`, and LockUnavailableError when the outcome cannot be known
+ * Puts the items, if there is room. Resolves to whether they were put. `putting.doubt` says whether an error leaves that
+ * open.
+ * @throws SessionEndedError, RefusedError, `signal.reason`, and LinkLostError when the outcome cannot be known
  */
 export async function putIn(
   session: EtcdSession,
@@ -72,7 +74,7 @@ export async function putIn(
   names: ItemNames,
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { keys, values, doubt } = putting;
+  const { keys, values, doubt, lateMs } = putting;
   for (;;) {
     if (doubt.isSo) return isPut(session, putting, signal);
     const [chosen, room] = await Promise.all([
@@ -84,12 +86,15 @@ export async function putIn(
     const success = values.map((value, place) => ({ kind: 'put', key: keys.items + chosen[place], value }) as const);
     try {
       const change = { about: [keys.items], compare: room, success, failure: [] };
-      if (!(await session.change(change, { signal, doubt, isOnce: true })).isMet) continue;
+      if (!(await session.change(change, { signal, doubt, isOnce: true, lateMs })).isMet) continue;
       // Otherwise a request that is under way may put them once more.
       if (!doubt.isSo) names.remember(chosen);
       return true;
     } catch (error) {
-      if (isUndecided(error)) return isPut(session, putting, signal, error);
+      if (isUndecided(error)) {
+        doubt.isSo = true;
+        return isPut(session, putting, signal, error);
+      }
       if (!(error instanceof LinkLostError)) throw error;
     }
   }
@@ -126,15 +131,17 @@ async function roomIn(
 
 /**
  * Whether items are there that may have been put.
- * @throws the refusal that left it open, or LockUnavailableError: they may have been put and taken since
+ * @throws the refusal that left it open, or LinkLostError: they may have been put and taken since
  */
 async function isPut(
   session: EtcdSession,
-  { keys, names: [first = ''] = [], name, doubt }: Putting,
+  { keys, names: [first = ''] = [], doubt }: Putting,
   signal: AbortSignal,
   refusal?: RefusedError,
 ): Promise<boolean> {
   const { results } = await session.read([{ kind: 'read', key: keys.items + first, only: 'count' }], signal);
   if (results[0]?.count === 1) return true;
-  throw refusal && !doubt.isSo ? refusal : unknownResult(name, 'the items were put');
+  if (!refusal) throw new LinkLostError('it was lost with an answer');
+  doubt.isSo = false;
+  throw refusal;
 }

@@ -8,6 +8,7 @@ import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
 import { SessionEndedError } from '../../sessions/backend-sessions.js';
+import { inDoubt } from '../../sessions/in-doubt.js';
 import { explained } from '../client/etcd-error.js';
 import { acquireOne } from '../locks/acquire.js';
 import type { QueueViews } from '../locks/queue-views.js';
@@ -63,10 +64,15 @@ export class EtcdQueues implements Queues {
     const id = randomUUID();
     const idOf = (place: number) => `${id}:${String(place).padStart(PLACE_DIGITS, '0')}`;
     const values = payloads.map((payload, place) => Buffer.concat([Buffer.from(idOf(place)), payload]));
-    const putting = { keys, values, maxItems, name: nameOf(request), doubt: { isSo: false } };
-    const isPut = await this.#inTurn('put', request, async (session, signal) => {
+    const doubt = { isSo: false };
+    const putting = { keys, values, maxItems, doubt, lateMs: this.#releaseTimeoutMs };
+    const putInTurn = this.#inTurn('put', request, async (session, signal) => {
       const isDone = await putIn(session, putting, this.#namesOf(session, keys), signal);
       return isDone ? { found: true } : { againInMs: this.#sessions.lookEveryMs };
+    });
+    const isPut = await putInTurn.catch((error: unknown) => {
+      const name = nameOf(request);
+      throw doubt.isSo ? inDoubt(error, `whether it was put into "${name}"`, name) : error;
     });
     return isPut ?? false;
   }
@@ -98,7 +104,7 @@ export class EtcdQueues implements Queues {
   ): Promise<T | undefined> {
     const { key, wait, signal } = request;
     const ask = (limit: AbortSignal, isLong: boolean) =>
-      inSession(this.#sessions, { key: nameOf(request), wait: isLong, signal: limit }, attempt);
+      inSession(this.#sessions, { key: nameOf(request), wait: isLong, isContinued: isLong, signal: limit }, attempt);
     if (!wait) {
       const answer = await ask(signal, false);
       return 'found' in answer ? answer.found : undefined;

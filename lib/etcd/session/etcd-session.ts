@@ -3,7 +3,7 @@ import type { Dispose } from '../../async/abort.js';
 import { LinkedList } from '../../async/collections.js';
 import { deferred, quietDeferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { Alarms, untilDone } from '../../async/timer.js';
+import { Alarms, orLateAbort, untilDone } from '../../async/timer.js';
 import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { provenUntil, SessionLeases } from '../../sessions/session-leases.js';
 import { isUndecided, LinkLostError, RefusedError } from '../client/etcd-error.js';
@@ -14,7 +14,10 @@ import type { EtcdKeys } from './etcd-keys.js';
 import { NotBoundError, Outbox } from './outbox.js';
 import type { Change, Changed, Proof } from './outbox.js';
 
-/** Whether a change may have been applied although its answer was lost. Requests keep it from one session to the next. */
+/**
+ * Whether a change may have been applied although its answer was lost, or did not come in time. Requests keep it from one
+ * session to the next.
+ */
 export interface Doubt {
   isSo: boolean;
 }
@@ -25,6 +28,8 @@ export interface ChangeCall {
   readonly doubt?: Doubt;
   /** Whether a lost answer is an error, and no reason to send the change again. */
   readonly isOnce?: boolean;
+  /** The time for which the answer still counts after the signal has aborted, in milliseconds. Default 0 */
+  readonly lateMs?: number;
   /** Settles when the change that was sent last is applied, or cannot be applied any more. */
   sent?: Promise<unknown>;
 }
@@ -214,7 +219,7 @@ export class EtcdSession {
 
   async #run<T>(
     ask: (bound: Bound) => Promise<T>,
-    { signal = NEVER, doubt = { isSo: false }, isOnce = false }: ChangeCall,
+    { signal = NEVER, doubt = { isSo: false }, isOnce = false, lateMs = 0 }: ChangeCall,
   ): Promise<T> {
     for (;;) {
       signal.throwIfAborted();
@@ -225,7 +230,8 @@ export class EtcdSession {
         continue;
       }
       try {
-        const answer = await orAbort(ask(bound), signal);
+        const asked = ask(bound);
+        const answer = await (lateMs > 0 ? orLateAbort(asked, signal, lateMs) : orAbort(asked, signal));
         // An answer that is not passed on is as good as lost.
         if (this.#over) doubt.isSo = true;
         this.#throwIfOver();
@@ -239,7 +245,10 @@ export class EtcdSession {
           // The heartbeat finds out what has become of the session. It ends the session, or the link.
           if (this.#bound === bound) this.#onDoubt();
           await orAbort(bound.ended.promise, signal);
-        } else throw error;
+        } else {
+          if (signal.aborted && error === signal.reason) doubt.isSo = true;
+          throw error;
+        }
       }
     }
   }

@@ -6,7 +6,7 @@ import { LockConfigurationError, LockUnavailableError } from '../../contract/err
 import type { BackendVitals } from '../../contract/survey.js';
 import { BackendSessions } from '../../sessions/backend-sessions.js';
 import type { OpenClient } from '../client/etcd-client.js';
-import { explained, LinkLostError } from '../client/etcd-error.js';
+import { explained, RefusedError } from '../client/etcd-error.js';
 import { EtcdLink } from '../client/etcd-link.js';
 import type { User } from '../client/etcd-link.js';
 import type { EtcdKeys } from './etcd-keys.js';
@@ -49,7 +49,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   #host: string | undefined;
   #hasStarted = false;
   /** The leases of former sessions that the servers may still have. */
-  readonly #leftBehind: bigint[] = [];
+  readonly #leftBehind = new Set<bigint>();
   #lastError: unknown;
   #grantedMs: number | undefined;
   #cancelNext: Dispose = () => {};
@@ -187,7 +187,8 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     { proof, host }: { readonly proof: Proof; readonly host: string },
   ): Heartbeat {
     this.#heartbeat?.stop();
-    this.#heartbeat = new Heartbeat(session, { link, proof, everyMs: this.answerMs }, () => {
+    this.#heartbeat = new Heartbeat(session, { link, proof, everyMs: this.answerMs }, (beat) => {
+      if (beat !== 'over') return this.#revokeLeftBehind(link);
       const following = this.#follow(session, link, host);
       answering(link, OPEN_MS * 2, following).catch((error: unknown) => this.#failed(link, error));
     });
@@ -220,14 +221,18 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.lostSession();
     session.end(why);
     this.report.ended(session.id, why);
-    this.#leftBehind.push(session.lease);
+    this.#leftBehind.add(session.lease);
   }
 
-  /** Ends the leases of former sessions: their entries would be in the way of others. */
+  /**
+   * Ends the leases of former sessions: their entries would be in the way of others. Another attempt follows with the
+   * next heartbeat.
+   */
   #revokeLeftBehind(link: EtcdLink): void {
-    for (const lease of this.#leftBehind.splice(0)) {
-      link.revoke(lease).catch((error: unknown) => {
-        if (error instanceof LinkLostError) this.#leftBehind.push(lease);
+    for (const lease of this.#leftBehind) {
+      const isGone = () => void this.#leftBehind.delete(lease);
+      link.revoke(lease).then(isGone, (error: unknown) => {
+        if (error instanceof RefusedError && error.isLeaseGone) isGone();
       });
     }
   }

@@ -22,22 +22,22 @@ export class Heartbeat {
   readonly #link: EtcdLink;
   readonly #proof: Proof;
   readonly #everyMs: number;
-  readonly #onOver: () => void;
+  readonly #onBeat: (beat: Beat) => void;
   #unanswered: Unanswered;
   #isStopped = false;
   #cancel: Dispose = () => {};
 
-  /** @param onOver called when the session cannot be renewed any more */
+  /** @param onBeat called with the outcome of each beat that the heartbeat makes by itself; the last one is `'over'` */
   constructor(
     session: EtcdSession,
     { link, proof, everyMs }: { link: EtcdLink; proof: Proof; everyMs: number },
-    onOver: () => void,
+    onBeat: (beat: Beat) => void,
   ) {
     this.#session = session;
     this.#link = link;
     this.#proof = proof;
     this.#everyMs = everyMs;
-    this.#onOver = onOver;
+    this.#onBeat = onBeat;
   }
 
   /** Renews once. @throws LinkLostError, RefusedError */
@@ -100,9 +100,9 @@ export class Heartbeat {
       // A lost link is noticed by itself.
       .catch((): Beat => (this.#session.deadline <= now() ? 'over' : 'unproven'))
       .then((beat) => {
-        if (beat !== 'over' || this.#isStopped) return;
-        this.stop();
-        this.#onOver();
+        if (this.#isStopped) return;
+        if (beat === 'over') this.stop();
+        this.#onBeat(beat);
       });
   }
 }

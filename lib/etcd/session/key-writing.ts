@@ -7,7 +7,7 @@
  * a write also makes a key that ends with the session, and is removed after the answer.
  * Refusals: a server that finds its database full when it applies a write applies it all the same.
  */
-import { LinkLostError, RefusedError, isUndecided, unknownResult } from '../client/etcd-error.js';
+import { LinkLostError, RefusedError, isUndecided } from '../client/etcd-error.js';
 import { UNCHANGED } from '../../contract/record-store.js';
 import type { Op } from '../wire/requests.js';
 import type { KeyValue } from '../wire/responses.js';
@@ -44,22 +44,24 @@ interface Attempt {
 
 /** One write, with as many attempts, links and sessions as it takes to know its outcome. */
 export class KeyWriting {
-  readonly #name: string;
   readonly #changes: readonly KeyChange[];
   readonly #keys: readonly string[];
   /** The attempt whose outcome is not known. */
   #inDoubt: Attempt | undefined;
 
-  /** @param name what is written, for errors */
-  constructor(name: string, changes: readonly KeyChange[]) {
-    this.#name = name;
+  constructor(changes: readonly KeyChange[]) {
     this.#changes = changes;
     this.#keys = changes.map(({ key }) => key);
   }
 
+  /** Whether an error of the write leaves open whether it was applied. */
+  get isInDoubt(): boolean {
+    return this.#inDoubt !== undefined;
+  }
+
   /**
    * Makes the write. After the end of the session, it is to be called with the next one.
-   * @throws SessionEndedError, RefusedError, `signal.reason`, and LockUnavailableError when the outcome cannot be known
+   * @throws SessionEndedError, `signal.reason`, and RefusedError or LinkLostError also when the outcome cannot be known
    */
   async on(session: EtcdSession, signal: AbortSignal): Promise<KeyWrite> {
     for (;;) {
@@ -104,7 +106,7 @@ export class KeyWriting {
 
   /**
    * Reads the keys of an attempt in doubt, unless they show that it was applied.
-   * @throws its refusal, when it was not applied; LockUnavailableError when that cannot be known
+   * @throws its refusal, or LinkLostError, when it was not applied or that cannot be known
    */
   async #findOut(attempt: Attempt, session: EtcdSession, signal: AbortSignal): Promise<readonly Found[] | 'applied'> {
     const { isAlive, isMarked } = await lookBeside(attempt, session, signal);
@@ -113,7 +115,7 @@ export class KeyWriting {
     const { mark, refusal } = attempt;
     // A mark that is missing shows something while the session lives: they end together.
     const isKnown = (mark !== undefined && isAlive) || wasNotApplied(attempt, found);
-    if (!isKnown) throw unknownResult(this.#name, 'the write was applied', refusal);
+    if (!isKnown) throw refusal ?? new LinkLostError('it was lost with an answer');
     this.#inDoubt = undefined;
     if (refusal) throw refusal;
     return found;

@@ -1,4 +1,4 @@
-import type { Barriers, Cell, EnteredMember, EnterRequest, PassRequest } from '../../contract/coordination-backend.js';
+import type { Barriers, EnteredMember, EnterRequest, PassRequest } from '../../contract/coordination-backend.js';
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
 import { LockLostError } from '../../contract/errors.js';
@@ -51,9 +51,10 @@ export class RedisBarriers implements Barriers {
   async pass(request: PassRequest): Promise<boolean> {
     const { key, wait, signal } = request;
     const name = nameOf(request);
-    let seen: Cell | undefined = await this.#cells.read(key, signal, name);
-    while (seen && wait) seen = await this.#cells.next(key, seen, signal, name);
-    return seen === undefined;
+    const seen = await this.#cells.read(key, signal, name);
+    if (!seen || !wait) return !seen;
+    await this.#cells.until(key, { key: name, wait, isContinued: true, signal }, (found) => !found);
+    return true;
   }
 
   async enter(request: EnterRequest): Promise<EnteredMember> {
@@ -127,7 +128,7 @@ export class RedisBarriers implements Barriers {
       const others = inside.filter((member) => member !== `${session.id}|${number}`);
       await lease.release();
       await watchUntil(topics, members, signal, () =>
-        inSession(sessions, { key: lease.key, wait: true, signal }, async (current) => {
+        inSession(sessions, { key: lease.key, wait: true, isContinued: true, signal }, async (current) => {
           const { isKnown, leftMs, inside: left } = await look(current);
           const isOut = isKnown && !others.some((member) => left.includes(member));
           return isOut ? { found: true } : { againInMs: timeToLook(leftMs, lookEveryMs) };

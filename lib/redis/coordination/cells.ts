@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Cell, CellChange, Cells, CellWrite } from '../../contract/coordination-backend.js';
 import { checkKey } from '../../contract/key.js';
+import type { Call } from '../../sessions/backend-sessions.js';
+import { inDoubt } from '../../sessions/in-doubt.js';
 import { READ_CELL, WRITE_CELL } from '../scripts/coordination-scripts.js';
 import { inSession } from '../session/in-session.js';
 import type { RedisShards } from '../session/redis-shards.js';
@@ -18,8 +20,12 @@ export class RedisCells implements Cells {
   }
 
   read(key: string, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+    return this.#read(key, { key: name, wait: false, signal });
+  }
+
+  #read(key: string, call: Call): Promise<Cell | undefined> {
     const cell = this.#of(key);
-    return inSession(this.#shards.of(key), { key: name, wait: false, signal }, async (session, limit) => {
+    return inSession(this.#shards.of(key), call, async (session, limit) => {
       const [, data, version, revision] = await session.run(READ_CELL, [cell], [], { signal: limit, inBytes: true });
       if (!(data instanceof Buffer)) return undefined;
       return { data, version: Number(String(version)), revision: BigInt(String(revision)) };
@@ -32,18 +38,32 @@ export class RedisCells implements Cells {
     const keys = [this.#of(key), sessions.keys.applied];
     const change = data === undefined ? ['remove'] : ['set', data];
     const values = [id, String(sessions.repeatableMs), String(ifVersion ?? ''), ...change];
+    const doubt = { isSo: false };
     const [word, version] = await inSession(sessions, { key: name, wait: false, signal }, (session, limit) =>
-      session.run(WRITE_CELL, keys, values, { signal: limit }),
-    );
+      session.run(WRITE_CELL, keys, values, { signal: limit, doubt }),
+    ).catch((error: unknown) => {
+      throw doubt.isSo ? inDoubt(error, 'whether the write was applied', name) : error;
+    });
     if (word === 'CONFLICT') return { isApplied: false };
     return { isApplied: true, version: data === undefined || version === '' ? undefined : Number(version) };
   }
 
   next(key: string, seen: Cell | undefined, signal: AbortSignal, name = key): Promise<Cell | undefined> {
+    return this.until(key, { key: name, wait: true, signal }, (found) => found?.revision !== seen?.revision);
+  }
+
+  /** Resolves with the cell once it is as wanted. @param call how long the first look waits for a session */
+  until(
+    key: string,
+    call: Call & { readonly signal: AbortSignal },
+    isWanted: (found: Cell | undefined) => boolean,
+  ): Promise<Cell | undefined> {
     const { topics, lookEveryMs } = this.#shards.of(key);
-    return watchUntil(topics, this.#of(key), signal, async () => {
-      const found = await this.read(key, signal, name);
-      return found?.revision === seen?.revision ? { againInMs: lookEveryMs } : { found };
+    let look = call;
+    return watchUntil(topics, this.#of(key), call.signal, async () => {
+      const found = await this.#read(key, look);
+      look = { ...call, isContinued: true };
+      return isWanted(found) ? { found } : { againInMs: lookEveryMs };
     });
   }
 

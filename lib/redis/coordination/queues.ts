@@ -3,12 +3,13 @@ import type { QueuePutRequest, Queues, QueueTakeRequest, TakenItem } from '../..
 import { orAbort } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { settledWithin } from '../../async/timer.js';
-import { LockLostError, LockUnavailableError } from '../../contract/errors.js';
+import { LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
 import { SessionEndedError } from '../../sessions/backend-sessions.js';
-import { explained } from '../client/redis-error.js';
+import { inDoubt } from '../../sessions/in-doubt.js';
+import { explained, LinkLostError } from '../client/redis-error.js';
 import { flag } from '../client/script.js';
 import { acquireOne } from '../locks/acquire.js';
 import { PUT, SETTLE, SIZE, TAKE } from '../scripts/coordination-scripts.js';
@@ -45,10 +46,15 @@ export class RedisQueues implements Queues {
     const id = randomUUID();
     const doubt = { isSo: false };
     const values = (again: boolean) => [flag(again), id, maxItems, ...payloads];
-    const isPut = await this.#inTurn('put', request, async (session, signal) => {
-      const [word] = await session.run(PUT, items, values, { signal, doubt });
-      if (word === 'UNKNOWN') throw unknownResult(nameOf(request), 'the items were put');
+    const lateMs = this.#releaseTimeoutMs;
+    const put = this.#inTurn('put', request, async (session, signal) => {
+      const [word] = await session.run(PUT, items, values, { signal, doubt, lateMs });
+      if (word === 'UNKNOWN') throw new LinkLostError('it was lost with an answer');
       return word === 'PUT' ? { found: true } : { againInMs: this.#shards.lookEveryMs };
+    });
+    const isPut = await put.catch((error: unknown) => {
+      const name = nameOf(request);
+      throw doubt.isSo ? inDoubt(error, `whether it was put into "${name}"`, name) : error;
     });
     return isPut ?? false;
   }
@@ -90,7 +96,11 @@ export class RedisQueues implements Queues {
   ): Promise<T | undefined> {
     const { key, wait, signal } = request;
     const ask = (limit: AbortSignal, isLong: boolean) =>
-      inSession(this.#shards.of(key), { key: nameOf(request), wait: isLong, signal: limit }, attempt);
+      inSession(
+        this.#shards.of(key),
+        { key: nameOf(request), wait: isLong, isContinued: isLong, signal: limit },
+        attempt,
+      );
     if (!wait) {
       const answer = await ask(signal, false);
       return 'found' in answer ? answer.found : undefined;
@@ -212,10 +222,4 @@ async function orBackAgain<T>(promise: Promise<T>, signal: AbortSignal, undo: (l
     isLate = true;
     throw error;
   }
-}
-
-/** The error of a request whose answer was lost, and whose result others may have changed since. */
-function unknownResult(key: string, what: string): LockUnavailableError {
-  const why = `the connection to Redis was lost; whether ${what} is not known`;
-  return new LockUnavailableError(`"${key}": ${why}`, { key });
 }

@@ -2,7 +2,7 @@ import { NEVER, orAbort } from '../../async/abort.js';
 import { StringMap } from '../../async/collections.js';
 import { quietDeferred } from '../../async/deferred.js';
 import type { Deferred } from '../../async/deferred.js';
-import { Alarms, untilDone } from '../../async/timer.js';
+import { Alarms, orLateAbort, untilDone } from '../../async/timer.js';
 import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { provenUntil, SessionLeases } from '../../sessions/session-leases.js';
 import type { RedisLink } from '../client/redis-link.js';
@@ -45,7 +45,10 @@ export interface QueuePlace {
 /** The answer of a script: a word, and what belongs to it. */
 export type Answer = readonly [word: string, ...rest: unknown[]];
 
-/** Whether a script may have run although its answer was lost. Requests keep it from one session to the next. */
+/**
+ * Whether a script may have run although its answer was lost, or did not come in time. Requests keep it from one session
+ * to the next.
+ */
 export interface Doubt {
   isSo: boolean;
 }
@@ -55,6 +58,8 @@ interface RunOptions {
   /** Whether texts in the answer are bytes. */
   readonly inBytes?: boolean;
   readonly doubt?: Doubt;
+  /** The time for which the answer still counts after the signal has aborted, in milliseconds. Default 0 */
+  readonly lateMs?: number;
 }
 
 /** A listener for a session. */
@@ -221,7 +226,7 @@ export class RedisSession {
     script: Script,
     keys: readonly string[],
     values: readonly ScriptValue[] | ((again: boolean) => readonly ScriptValue[]),
-    { signal = NEVER, inBytes = false, doubt = { isSo: false } }: RunOptions = {},
+    { signal = NEVER, inBytes = false, doubt = { isSo: false }, lateMs = 0 }: RunOptions = {},
   ): Promise<Answer> {
     for (;;) {
       signal.throwIfAborted();
@@ -229,13 +234,14 @@ export class RedisSession {
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
       try {
-        const reply = await link.run({
+        const asked = link.run({
           script,
           keys: this.#headKeys.concat(keys),
           values: new Array<ScriptValue>(this.server, this.id, this.#linkNumber).concat(rest),
           inBytes,
-          signal,
+          signal: lateMs > 0 ? NEVER : signal,
         });
+        const reply = await (lateMs > 0 ? orLateAbort(asked, signal, lateMs) : asked);
         const answer = answerOf(reply);
         // An answer that is not passed on is as good as lost.
         if (this.#over) doubt.isSo = true;
@@ -245,8 +251,9 @@ export class RedisSession {
         this.#listener.doubted();
         return await orAbort(this.#ending.promise, signal);
       } catch (error) {
+        const isAborted = signal.aborted && error === signal.reason;
+        if (isAborted || error instanceof LinkLostError) doubt.isSo = true;
         if (!(error instanceof LinkLostError)) throw error;
-        doubt.isSo = true;
         if (this.#link === link) this.cut();
       }
     }

@@ -66,7 +66,7 @@ export async function watchUntil<T>(
       hasChanged = false;
       const seen = await look();
       if ('found' in seen) return seen.found;
-      if (!hasChanged) await orWoken(seen.againInMs, signal, (resume) => (wake = resume));
+      if (!hasChanged && !signal.aborted) await orWoken(seen.againInMs, signal, (resume) => (wake = resume));
       signal.throwIfAborted();
     }
   } finally {

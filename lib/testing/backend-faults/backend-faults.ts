@@ -5,6 +5,7 @@ import type { FaultCheck } from './fault-check.js';
 import type { FaultSubject } from './fault-subject.js';
 import { HALF_OPEN_LINKS } from './half-open-link.checks.js';
 import { LOST_REPLIES } from './lost-reply.checks.js';
+import { OUTAGES } from './outage.checks.js';
 import { ENDED_PROCESSES, PAUSED_PROCESSES } from './process.checks.js';
 import { PAUSED_SERVERS, RESTARTED_SERVERS } from './server.checks.js';
 
@@ -16,6 +17,7 @@ export const BACKEND_FAULT_CHECKS: readonly FaultCheck[] = [
   ...CUT_LINKS,
   ...HALF_OPEN_LINKS,
   ...LOST_REPLIES,
+  ...OUTAGES,
   ...EXPIRED_SESSIONS,
   ...PAUSED_PROCESSES,
   ...ENDED_PROCESSES,

@@ -1,24 +1,29 @@
 import assert from 'node:assert/strict';
-import { LockUnavailableError } from '../../contract/errors.js';
+import { LockTimeoutError, LockUnavailableError } from '../../contract/errors.js';
 import type { StoredRecord } from '../../contract/record-store.js';
 import { faultChecksOf } from './fault-check.js';
 import type { FaultStage } from './fault-stage.js';
 import { GivenUp } from './witness.js';
 
-/** A call of which the reply is to be lost. */
+/** A call of which the reply is to be late or lost. */
 interface Losing<T> {
   readonly begin: () => Promise<T>;
   /** Whether the server has executed the call. */
   readonly isDone: () => Promise<boolean>;
-  /** The actions of other clients before the link works again. */
+  /** The actions of other clients, and of the caller, before the link works again. */
   readonly meanwhile?: () => Promise<void>;
+  /** Whether the reply arrives when the link works again. Default: it is lost */
+  readonly isLate?: boolean;
 }
 
 /**
  * Makes a call that the server executes, and of which the client gets no reply. The link then works again.
  * @returns the call, in an object because it has not ended
  */
-async function losing<T>(stage: FaultStage, { begin, isDone, meanwhile }: Losing<T>): Promise<{ call: Promise<T> }> {
+async function losing<T>(
+  stage: FaultStage,
+  { begin, isDone, meanwhile, isLate = false }: Losing<T>,
+): Promise<{ call: Promise<T> }> {
   stage.proxy.blackHole('toClient');
   const call = begin();
   let hasEnded = false;
@@ -31,8 +36,10 @@ async function losing<T>(stage: FaultStage, { begin, isDone, meanwhile }: Losing
     stage.proxy.blackHole('toClient', lookedAt);
     return false;
   }, 'the execution of a call');
-  stage.proxy.swallowReplies();
-  await stage.until(() => stage.proxy.hasLostReplies, 'a reply that is lost');
+  if (!isLate) {
+    stage.proxy.swallowReplies();
+    await stage.until(() => stage.proxy.hasLostReplies, 'a reply that is lost');
+  }
   assert.equal(hasEnded, false, 'the reply of the call was not lost');
   await meanwhile?.();
   stage.proxy.heal();
@@ -73,6 +80,48 @@ const overtaken = ({ ifVersion, value, meanwhile }: Overtaken) =>
     });
     assert.notEqual((await resultOf(stage, call))?.isApplied, false, 'an applied write is said not to be applied');
     assert.deepEqual(await stage.within(others.read(name), 'a read'), left, 'a write is applied twice');
+  });
+
+/** A put whose time runs out when the server has executed it, and before its reply arrives. */
+const overdue = (reply: 'late' | 'lost') =>
+  long(async (stage) => {
+    const [mine, others] = [stage.one.backend.coordination?.queues, stage.other.backend.coordination?.queues];
+    if (!mine || !others) return;
+    const { key } = stage;
+    const limit = new AbortController();
+    const { signal } = new AbortController();
+    const { call } = await losing(stage, {
+      begin: () => mine.put({ key, payloads: [Buffer.from('item')], maxItems: 1, wait: true, signal: limit.signal }),
+      isDone: async () => (await others.size(key, signal)) === 1,
+      meanwhile: async () => limit.abort(new LockTimeoutError(key, 1)),
+      isLate: reply === 'late',
+    });
+    const result = await resultOf(stage, call);
+    if (reply === 'late') assert.equal(result, true, 'an item that was put is said to be in doubt');
+    else assert.notEqual(result, false, 'an item that was put is said not to be');
+    assert.equal(await stage.within(others.size(key, signal), 'a size'), 1);
+  });
+
+/** One write of a client, and what another client needs to see it. */
+interface Unanswered {
+  readonly write: () => Promise<unknown>;
+  readonly isWritten: () => Promise<boolean>;
+}
+
+/** A write that is applied, and that the servers do not answer until its time is over. */
+const unanswered = (writeOn: (stage: FaultStage) => Unanswered | undefined) =>
+  long(async (stage) => {
+    const { write, isWritten } = writeOn(stage) ?? {};
+    if (!write || !isWritten) return;
+    let writing: Promise<unknown> | undefined;
+    await losing(stage, {
+      begin: () => (writing = write()),
+      isDone: isWritten,
+      meanwhile: async () => {
+        const ended = stage.within(writing as Promise<unknown>, 'the end of a write');
+        await assert.rejects(ended, { code: 'LOCK_UNAVAILABLE', message: /not known/ });
+      },
+    });
   });
 
 const contenders = (stage: FaultStage, count: number) => async () => (await stage.line()).length === count;
@@ -158,6 +207,25 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
     meanwhile: ['2'],
   }),
 
+  'of a write of a record, until its time is over: the error says that it is not known whether it was made': unanswered(
+    ({ one, other, key: name }) => ({
+      write: () => one.backend.records.write([{ name, value: '1' }]),
+      isWritten: async () => (await other.backend.records.read(name)) !== undefined,
+    }),
+  ),
+
+  'of a write of a value, until its time is over: the error says that it is not known whether it was made': unanswered(
+    ({ one, other, key }) => {
+      const [mine, others] = [one.backend.coordination?.cells, other.backend.coordination?.cells];
+      if (!mine || !others) return undefined;
+      const { signal } = new AbortController();
+      return {
+        write: () => mine.write(key, { data: Buffer.from('1') }, signal),
+        isWritten: async () => (await others.read(key, signal)) !== undefined,
+      };
+    },
+  ),
+
   'of items that are put: they are in the queue once': long(async (stage) => {
     const [mine, others] = [stage.one.backend.coordination?.queues, stage.other.backend.coordination?.queues];
     if (!mine || !others) return;
@@ -170,4 +238,8 @@ export const LOST_REPLIES = faultChecksOf('a reply that is lost', {
     assert.notEqual(await resultOf(stage, call), false, 'items that were put are said not to be');
     assert.equal(await stage.within(others.size(key, signal), 'a size'), 1);
   }),
+
+  'of items whose time has run out: it is not said that there was no room': overdue('lost'),
+
+  'of items whose time has run out, and comes late: the call resolves': overdue('late'),
 });

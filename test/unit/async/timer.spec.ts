@@ -2,7 +2,15 @@ import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
-import { after, afterSilence, LONGEST_TIMER_MS, orTimeout, pause, settledWithin } from '../../../lib/async/timer.js';
+import {
+  after,
+  afterSilence,
+  LONGEST_TIMER_MS,
+  orLateAbort,
+  orTimeout,
+  pause,
+  settledWithin,
+} from '../../../lib/async/timer.js';
 
 const HOUR_MS = 3_600_000;
 
@@ -148,6 +156,36 @@ describe('orTimeout', () => {
     expect(error).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
     await rejected;
+  });
+});
+
+describe('orLateAbort', () => {
+  it('resolves with a value that comes soon after the signal has aborted, and leaves no timer', async () => {
+    const { promise, resolve } = deferred<number>();
+    const late = orLateAbort(promise, AbortSignal.abort('before'), 100);
+    await vi.advanceTimersByTimeAsync(99);
+    resolve(7);
+    await expect(late).resolves.toBe(7);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it('rejects with the reason of the signal when the value does not come in time', async () => {
+    const leaving = new AbortController();
+    const late = orLateAbort(deferred().promise, leaving.signal, 100);
+    await vi.advanceTimersByTimeAsync(HOUR_MS);
+    leaving.abort('enough');
+    const rejected = expect(late).rejects.toBe('enough');
+    await vi.advanceTimersByTimeAsync(99);
+    expect(await hasSettled(late)).toBe(false);
+    await vi.advanceTimersByTimeAsync(1);
+    await rejected;
+    expect(getEventListeners(leaving.signal, 'abort')).toEqual([]);
+  });
+
+  it.each([[NEVER], [AbortSignal.abort('before')]])('rejects with the promise’s reason at once', async (signal) => {
+    const error = new Error('of the promise');
+    await expect(orLateAbort(Promise.reject(error), signal, HOUR_MS)).rejects.toBe(error);
+    expect(vi.getTimerCount()).toBe(0);
   });
 });
 

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import type { EtcdClient } from '../../../lib/etcd/client/etcd-client.js';
+import { CallError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import { EtcdSessions } from '../../../lib/etcd/session/etcd-sessions.js';
 import { EtcdReport } from '../../../lib/etcd/session/session-report.js';
@@ -77,6 +78,26 @@ function clientsThatRenewNothing() {
   return { seen, open };
 }
 
+/** Clients of a server that refuses the end of a lease once, and that proves no renewal. */
+function clientsThatRefuseARevocation() {
+  const seen = { revoked: [] as Buffer[] };
+  let grants = 0;
+  const refuse = () => Promise.reject(new CallError(8, 'etcdserver: too many requests'));
+  const call = (method: string, message: Buffer) => {
+    if (method.endsWith('LeaseRevoke') && seen.revoked.push(message) === 1) return refuse();
+    if (method.endsWith('Range') && grants > 1) return refuse();
+    return method.endsWith('LeaseGrant')
+      ? Promise.resolve(answer(intField(2, 7 + ++grants), intField(3, TTL_S)))
+      : undefined;
+  };
+  const stream = (_: string, { onMessage }: { onMessage: (bytes: Buffer) => void }) => ({
+    // Without a time to live: the first lease has ended.
+    write: () => queueMicrotask(() => onMessage(answer(intField(2, 8), ...(grants > 1 ? [intField(3, TTL_S)] : [])))),
+    cancel() {},
+  });
+  return { seen, open: () => clientOf(call, { stream } as never) };
+}
+
 it('leaves a server that is silent when the next session is to begin', async () => {
   const { seen, open } = clientsThatFallSilent();
   await sessionsOn(['a', 'b'], open).session();
@@ -95,4 +116,10 @@ it('ends on the servers, when one answers again, the lease of a session that was
   seen.isDown = false;
   await expect.poll(() => seen.grants, { timeout: 10_000 }).toBe(2);
   expect(seen.revoked).toEqual([leaseRequest(8n)]);
+});
+
+it('ends the lease of a former session once more when the server has refused that', async () => {
+  const { seen, open } = clientsThatRefuseARevocation();
+  await sessionsOn(['a'], open).session();
+  await expect.poll(() => seen.revoked.slice(0, 2)).toEqual([leaseRequest(8n), leaseRequest(8n)]);
 });

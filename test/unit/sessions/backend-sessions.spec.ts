@@ -97,6 +97,17 @@ it('a request that waits begins again on the next session, however long no serve
   expect(asked).toEqual(['first', 'second']);
 });
 
+it('a wait that goes on has all its time for a session, and a wait that begins has that of any request', async () => {
+  const ask = async (session: string) => session;
+  const begins = askInSession(sessions, { key: 'k', wait: true }, ask, FAILURES);
+  const refused = expect(begins).rejects.toMatchObject({ code: 'LOCK_UNAVAILABLE' });
+  const goesOn = askInSession(sessions, { key: 'k', wait: true, isContinued: true }, ask, FAILURES);
+  await vi.advanceTimersByTimeAsync(60_000);
+  await refused;
+  sessions.serve('next');
+  expect(await goesOn).toBe('next');
+});
+
 it('a wait that ends without the next session is told of servers, and not of the whole time', async () => {
   const ask = async () => {
     sessions.goDown();
