@@ -1,11 +1,10 @@
-import { OwnAbortController } from '../../async/abort.js';
-import { pause } from '../../async/timer.js';
 import type { Contender } from '../recipes/contender.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
 import { CreateMode, ErrorCode, KeeperError, refusedAt } from '../session/requests.js';
 import type { MultiOp, Stat, Watch } from '../session/requests.js';
 import type { Session } from '../session/session.js';
 import { unlessMissing, untilFired, watching } from '../session/watch.js';
+import { whileCurrent } from './while-current.js';
 
 const EMPTY = Buffer.alloc(0);
 /** The version of a member's znode until the member gives up. */
@@ -132,27 +131,14 @@ export class BarrierEntry {
 
 const GIVEN_UP = Buffer.from('given up');
 
-/** The number of checks per session timeout whether the session may have expired. */
-const LOOKS = 20;
-
 /**
  * Makes a member give up, and retries through disconnections until that is certain. Rejects when the session is over.
  * Resolves to `true` if the member was counted in before that. Then it is in after all, because the others rely on it.
  * Resolves to `false` if it was not counted in. It also does so if the servers do not answer until the session may have
  * expired: then the others may have been notified of its leaving.
  */
-export async function isCountedIn(session: Session, member: Contender, readyPath: string): Promise<boolean> {
-  const known = new OwnAbortController();
-  try {
-    return await Promise.race([wasCountedIn(session, member, readyPath), untilDoubtful(session, known.signal)]);
-  } finally {
-    known.abort();
-  }
-}
-
-async function untilDoubtful(session: Session, signal: AbortSignal): Promise<false> {
-  while (session.isCurrent) await pause(session.timeoutMs / LOOKS, signal);
-  return false;
+export function isCountedIn(session: Session, member: Contender, readyPath: string): Promise<boolean> {
+  return whileCurrent(session, wasCountedIn(session, member, readyPath), () => false);
 }
 
 async function wasCountedIn(session: Session, member: Contender, readyPath: string): Promise<boolean> {

@@ -10,10 +10,12 @@
  * Session loss: a member that had not yet left is out. A member that had left waits for the others with the next
  * session.
  */
-import { withAnyAbort } from '../../async/abort.js';
+import { orAbort, withAnyAbort } from '../../async/abort.js';
+import { orTimeout } from '../../async/timer.js';
 import type { Contender } from '../recipes/contender.js';
 import { NodeDeletedError } from '../recipes/held-nodes.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
+import { LEAVING_MS } from '../recipes/wait-for-turn.js';
 import { ErrorCode, KeeperError, refusedAt } from '../session/requests.js';
 import type { MultiOp } from '../session/requests.js';
 import type { Session } from '../session/session.js';
@@ -43,7 +45,7 @@ export class BarrierExit {
     return withAnyAbort([signal, session.signal], async (limit) => {
       for (;;) {
         const left = await this.#look(session, limit);
-        if (left.length === 0) return this.#isLast(session);
+        if (left.length === 0) return settledSoon(this.#isLast(session), limit);
         await this.#wait(session, left, limit);
       }
     });
@@ -72,7 +74,7 @@ export class BarrierExit {
     await untilChanged(session, `${this.#directory.path}/${awaited}`, signal);
   }
 
-  /** Leaves as the last member. A signal does not cut this short, because no other member is left to wait for. */
+  /** Leaves as the last member. */
   async #isLast(session: Session): Promise<void> {
     const { path } = this.#directory;
     const ready: MultiOp = { type: 'delete', path: `${path}/${READY}` };
@@ -96,4 +98,12 @@ export class BarrierExit {
     const isNotOurs = error === ErrorCode.noNode || error === ErrorCode.notEmpty;
     if (error !== ErrorCode.ok && !isNotOurs) throw new KeeperError(error, path);
   }
+}
+
+/**
+ * Settles as the promise does, or rejects with `signal.reason`. An answer that comes soon after that still counts: no
+ * other member is left to wait for.
+ */
+function settledSoon(leaving: Promise<void>, signal: AbortSignal): Promise<void> {
+  return orAbort(leaving, signal).catch((error: unknown) => orTimeout(leaving, LEAVING_MS, () => error));
 }

@@ -15,7 +15,7 @@
  * Source: ZooKeeper Recipes, "Double Barriers"; the znodes are those of Curator's DistributedDoubleBarrier, which
  * counts without a check.
  */
-import { withAnyAbort } from '../../async/abort.js';
+import { orAbort, withAnyAbort } from '../../async/abort.js';
 import type { EnterRequest } from '../../contract/coordination-backend.js';
 import { LEAVING_MS } from '../recipes/wait-for-turn.js';
 import type { Contender } from '../recipes/contender.js';
@@ -23,6 +23,7 @@ import type { LockDirectory } from '../recipes/lock-directory.js';
 import { enterNamed } from '../recipes/protected-create.js';
 import type { Session } from '../session/session.js';
 import { BarrierEntry, isCountedIn, READY } from './barrier-entry.js';
+import { whileCurrent } from './while-current.js';
 
 /**
  * Enters, and returns the member that is in.
@@ -33,18 +34,33 @@ export async function enterTogether(
   directory: LockDirectory,
   { count, label, signal }: EnterRequest,
 ): Promise<Contender> {
-  // Once sent, the create is not cut short: the others may count a member that its own process has given up.
-  const { contender: member } = await enterNamed(session, directory, { label, signal });
+  const entering = enterNamed(session, directory, { label, signal });
+  const { contender: member } = await whileCounted(session, entering, signal).catch((error: unknown) => {
+    // The create may turn out to have been applied.
+    void entering.then(({ contender }) => contender.leave(0)).catch(() => {});
+    throw error;
+  });
   try {
     await untilIn(session, directory, member, count, signal);
-    // After a stall of this process the member may already be out. The caller's signal does not cut this short: the
-    // others rely on it.
-    if (!session.isProven) await session.proven(session.signal);
+    // After a stall of this process the member may already be out.
+    if (!session.isProven) await whileCounted(session, session.proven(session.signal), signal);
     return member;
   } catch (error) {
     await member.leave(LEAVING_MS);
     throw error;
   }
+}
+
+/**
+ * Settles as the promise does. The caller's signal cuts this short only once the session may have expired. Until then
+ * the others may count a member that its own process has given up.
+ */
+function whileCounted<T>(session: Session, answer: Promise<T>, signal: AbortSignal): Promise<T> {
+  return orAbort(answer, signal).catch((error: unknown) => {
+    return whileCurrent(session, answer, () => {
+      throw error;
+    });
+  });
 }
 
 async function untilIn(
