@@ -22,6 +22,7 @@ import { unlessMissing } from '../session/watch.js';
 import { leftBacklog } from './backlog.js';
 import { readItemData } from './queue-place.js';
 import type { QueuePlace } from './queue-place.js';
+import { whileCurrent } from './while-current.js';
 
 interface ItemNode {
   readonly data: Buffer;
@@ -186,10 +187,19 @@ class Claim implements TakenItem {
     this.lease = grantLease(session, claims, this.#contender, request);
   }
 
-  /** Deletes the item and the claim in one transaction, so that the item is never visible without its claim. */
   async ack(): Promise<void> {
     const { key, path } = this.#what;
     if (!this.lease.isHeld()) throw lost(key);
+    await whileCurrent(this.#session, this.#completed(), () => {
+      throw lost(key);
+    });
+    leftBacklog(this.#session, path);
+    void this.lease.release();
+  }
+
+  /** Deletes the item and the claim in one transaction, so that the item is never visible without its claim. */
+  async #completed(): Promise<void> {
+    const { path } = this.#what;
     let isInDoubt = false;
     const remove = () =>
       this.#remove(path).catch((error: unknown) => {
@@ -199,8 +209,6 @@ class Claim implements TakenItem {
     await this.#contender.leaveBy(() =>
       this.#session.surely(remove).catch((error: unknown) => this.#notRemoved(error, isInDoubt)),
     );
-    leftBacklog(this.#session, path);
-    void this.lease.release();
   }
 
   async #remove(item: string): Promise<void> {
@@ -222,7 +230,18 @@ class Claim implements TakenItem {
       this.#contender.foundGone();
       throw lost(key);
     }
-    if (!isInDoubt) await this.#contender.leave(this.#leavingMs);
+    // In doubt, the claim may have gone with the item, and one of another client may be at its path.
+    if (!isInDoubt || (await this.#isThere())) await this.#contender.leave(this.#leavingMs);
+  }
+
+  /** Whether the claim still exists. Without an answer it goes with the session. */
+  async #isThere(): Promise<boolean> {
+    const { path, czxid } = this.#contender;
+    const found = this.#session.surely(() => this.#session.requests.read(path));
+    return found.then(
+      ({ stat }) => stat.czxid === czxid,
+      () => false,
+    );
   }
 }
 

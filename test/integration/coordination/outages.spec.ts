@@ -1,11 +1,14 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EmbeddedZooKeeper } from '../../../lib/testing/index.js';
+import { CreateMode } from '../../../lib/zookeeper/session/requests.js';
 import { freshBasePath } from '../../support/base-path.js';
 import { openCoordination } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
+import { openClient } from '../../support/znodes.js';
 
 const SHORT_MS = 2_000;
 const LONG_MS = 10_000;
+const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 
 /** A service whose server is out of reach from the next loss on. */
 async function withOutage(sessionTimeoutMs: number) {
@@ -39,5 +42,50 @@ describe('a member of a double barrier, without a server', () => {
     ]);
     server.heal();
     await eventually(() => below('%double-barriers/test%2Fd').length === 0, 'it is out');
+  });
+});
+
+describe('an item that is acknowledged, without a server', () => {
+  it('is reported as lost once its lease is', async () => {
+    const { server, service, below } = await withOutage(SHORT_MS);
+    await service.queue('q').put('one');
+    const item = (await service.queue('q').take())!;
+    const lost = server.loseReply({ op: 'delete', path: /queue-/ }).then(() => server.refuse());
+    await Promise.all([lost, expect(item.ack()).rejects.toMatchObject({ code: 'LOCK_LOST' })]);
+    await item.nack();
+    expect(item.isHeld()).toBe(false);
+    server.heal();
+    expect(below('%queues/test%2Fq/items')).toEqual([]);
+  });
+
+  /** An item whose acknowledgement is in doubt, a client that stays connected, and the paths of item and claim. */
+  async function inDoubt(doubt: 'loseReply' | 'loseRequest') {
+    const { server, service, basePath, below } = await withOutage(LONG_MS);
+    const client = await openClient(server.connectString);
+    await service.queue('q').put('one');
+    const item = (await service.queue('q').take())!;
+    const queue = `${basePath}/%queues/test%2Fq`;
+    const [name = ''] = await client.children(`${queue}/claims`);
+    const lost = server[doubt]({ op: 'delete', path: /queue-/ }).then(() => server.refuse());
+    const acking = item.ack();
+    await lost;
+    const claims = () => below('%queues/test%2Fq/claims');
+    return { server, client, acking, claims, item: `${queue}/items/${name}`, claim: `${queue}/claims/${name}` };
+  }
+
+  it('leaves no claim behind when another client deletes the item meanwhile', async () => {
+    const { server, client, acking, claims, item } = await inDoubt('loseRequest');
+    await client.delete(item);
+    server.heal();
+    await acking;
+    expect(claims()).toEqual([]);
+  });
+
+  it('leaves the claim of another client alone', async () => {
+    const { server, client, acking, claims, claim } = await inDoubt('loseReply');
+    await client.create({ path: claim, data: Buffer.alloc(0), acl: OPEN, mode: CreateMode.ephemeral });
+    server.heal();
+    await acking;
+    expect(claims()).toEqual([claim]);
   });
 });
