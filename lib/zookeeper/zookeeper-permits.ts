@@ -27,7 +27,12 @@ export class ZooKeeperPermits implements PermitCounts {
 
   read(key: string, of: SemaphoreSize): Promise<number> {
     const count = this.#countOf(key, of);
-    return this.#ask(key, (session, signal) => session.persistently(() => count.read(session.requests), signal));
+    return this.#ask(key, async (session, signal) => {
+      // A server that is behind shows a number that was replaced before the call.
+      const look = () => Promise.all([session.requests.sync(count.path), count.read(session.requests)]);
+      const [, permits] = await session.persistently(look, signal);
+      return permits;
+    });
   }
 
   async set(key: string, of: SemaphoreSize, permits: number): Promise<void> {

@@ -126,7 +126,9 @@ interface PermitEntry {
 
 /** Whether this many more permits are free, as far as can be seen without taking them. */
 async function hasRoom(session: Session, room: Room, permits: number, signal: AbortSignal): Promise<boolean> {
-  const [names, most] = await session.persistently(() => lookAt(session, room), signal);
+  // A server that is behind shows permits that were released before the call.
+  const look = () => Promise.all([session.requests.sync(room.path), lookAt(session, room)]);
+  const [, [names, most]] = await session.persistently(look, signal);
   return countPermits(names) + permits <= most;
 }
 

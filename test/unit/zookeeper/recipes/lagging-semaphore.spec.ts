@@ -1,0 +1,43 @@
+import { beforeEach, expect, it, onTestFinished } from 'vitest';
+import { EmbeddedEnsemble } from '../../../../lib/testing/index.js';
+import type { LockService } from '../../../../lib/index.js';
+import { openService } from '../../../support/services.js';
+import { freshBasePath } from '../../../support/base-path.js';
+
+const LAG_MS = 100;
+const PERMITS = { permits: 1 };
+
+let up: LockService;
+let behind: LockService;
+let lag: (ms: number) => void;
+
+/** One service on a server that is up to date, and one on a server that can be made to lag. */
+beforeEach(async () => {
+  const ensemble = await EmbeddedEnsemble.start(3);
+  onTestFinished(() => ensemble.stop());
+  const [follower] = ensemble.followers;
+  const basePath = freshBasePath();
+  const [{ connectString: ofLeader }, { connectString: ofFollower }] = [ensemble.leader!, follower!];
+  up = await openService({ connectString: ofLeader, basePath });
+  behind = await openService({ connectString: ofFollower, basePath });
+  lag = (ms) => follower!.lag(ms);
+});
+
+it('grants permits that were released before the call', async () => {
+  const lease = await up.semaphore('s', PERMITS).acquire();
+  expect(await behind.semaphore('s', PERMITS).tryAcquire()).toBeNull();
+  lag(LAG_MS);
+  await lease.release();
+  expect(await behind.semaphore('s', PERMITS).tryAcquire()).not.toBeNull();
+});
+
+it('grants permits that were added before the call, and tells their number', async () => {
+  await up.semaphore('s', PERMITS).acquire();
+  await up.semaphore('s', PERMITS).setPermits(1);
+  expect(await behind.semaphore('s', PERMITS).tryAcquire()).toBeNull();
+  lag(LAG_MS);
+  await up.semaphore('s', PERMITS).setPermits(2);
+  expect(await behind.semaphore('s', PERMITS).permits()).toBe(2);
+  await up.semaphore('s', PERMITS).setPermits(3);
+  expect(await behind.semaphore('s', PERMITS).tryAcquire({ permits: 2 })).not.toBeNull();
+});
