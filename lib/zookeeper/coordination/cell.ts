@@ -162,7 +162,11 @@ export class CellWriting {
       this.#unmark(session, zxid);
       return { isApplied: true, version: this.#versionIn(results) };
     } catch (error) {
-      if (!isConnectionLoss(error)) throw error;
+      if (!isConnectionLoss(error)) {
+        // A request that was refused, or never sent, was not applied.
+        this.#isInDoubt = false;
+        throw error;
+      }
       return this.#isInDoubt ? session.surely(() => this.#findOut(session)) : 'again';
     }
   }

@@ -86,12 +86,24 @@ export class RecordWriting {
     await session.whenConnected(signal);
     this.#sent = { ops, sentAfter: session.requests.latestZxid };
     this.#state = 'in doubt';
-    const results = ops.length === 0 ? [] : await orAbort(resultsOf(session, ops), signal);
+    const results = ops.length === 0 ? [] : await orAbort(this.#answered(session, ops), signal);
     if (!results) return undefined;
     const place = refusedAt(results);
     this.#state = place < 0 ? 'applied' : 'to be sent';
     this.#results = transaction.resultsByChange(results);
     return place < 0 ? undefined : new KeeperError(results[place]?.error ?? ErrorCode.ok, ops[place]?.path);
+  }
+
+  /** Returns the results of the transaction, or `undefined` when the reply was lost. */
+  async #answered({ requests }: WriteSession, ops: readonly MultiOp[]): Promise<readonly MultiResult[] | undefined> {
+    try {
+      return (await requests.multi(ops)).results;
+    } catch (error) {
+      if (isConnectionLoss(error)) return undefined;
+      // A request that was refused, or never sent, was not applied. An earlier attempt may have been.
+      if (!this.#mayBeApplied) this.#state = 'to be sent';
+      throw error;
+    }
   }
 
   /** Reads the records after a refusal. `undefined`: they are as expected, and the next attempt knows their state. */
@@ -143,20 +155,6 @@ export class RecordWriting {
     const found = this.#changes.find((change) => change.sight && !isAsExpected(change, change.sight));
     return found && { isApplied: false, conflict: found.name };
   }
-}
-
-/** The results of a transaction. `undefined` when the reply was lost. */
-async function resultsOf(
-  { requests }: WriteSession,
-  ops: readonly MultiOp[],
-): Promise<readonly MultiResult[] | undefined> {
-  return requests.multi(ops).then(
-    (reply) => reply.results,
-    (error: unknown) => {
-      if (!isConnectionLoss(error)) throw error;
-      return undefined;
-    },
-  );
 }
 
 function unknowable(name: string): LockUnavailableError {

@@ -1,9 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NEVER } from '../../../../lib/async/abort.js';
 import { LockUnavailableError } from '../../../../lib/contract/errors.js';
 import { UNCHANGED } from '../../../../lib/contract/record-store.js';
 import type { RecordChange, RecordWrite } from '../../../../lib/contract/record-store.js';
-import { ErrorCode } from '../../../../lib/zookeeper/session/requests.js';
+import { RecordWriting } from '../../../../lib/zookeeper/records/record-write.js';
+import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import { opened, write } from './scripted-session.js';
 
 // Few names and values, so that other sessions often write identical data.
@@ -83,5 +85,27 @@ describe('a write of records', () => {
     const session = await opened([]);
     session.requests.multi = async () => ({ results: [{ error: ErrorCode.noAuth }], zxid: 0n });
     await expect(write(session, [{ name: 'a', value: '1' }])).rejects.toMatchObject({ code: ErrorCode.noAuth });
+  });
+
+  it('is not in doubt after a request that was refused as a whole', async () => {
+    const session = await opened([]);
+    const writing = new RecordWriting([{ name: 'a', value: '1', path: '/r/a' }], []);
+    session.requests.multi = () => Promise.reject(new KeeperError(ErrorCode.throttled));
+    await expect(writing.on(session, NEVER)).rejects.toMatchObject({ code: ErrorCode.throttled });
+    expect(writing.isInDoubt).toBe(false);
+  });
+
+  it('is in doubt when an earlier attempt may have been applied', async () => {
+    const session = await opened([]);
+    const writing = new RecordWriting([{ name: 'a', value: 'mine', path: '/r/a' }], []);
+    session.play([{ fate: 'reply lost', others: [{ name: 'a', value: 'theirs' }] }]);
+    const { multi } = session.requests;
+    let sent = 0;
+    session.requests.multi = (ops) => {
+      const isOwn = ops.some((op) => 'data' in op && op.data.toString().startsWith('mine'));
+      return isOwn && ++sent > 1 ? Promise.reject(new KeeperError(ErrorCode.throttled)) : multi(ops);
+    };
+    await expect(writing.on(session, NEVER)).rejects.toMatchObject({ code: ErrorCode.throttled });
+    expect(writing.isInDoubt).toBe(true);
   });
 });
