@@ -1,4 +1,4 @@
-import { listenTo, orAbort } from '../../async/abort.js';
+import { listenTo, orAbort, OwnAbortController } from '../../async/abort.js';
 import type { AbortListener } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import type { Place } from '../../async/collections.js';
@@ -91,7 +91,7 @@ export async function atTurn<E extends Entered, T>(
       limit.dependOn(contender);
       // An event may have been buffered while this process was paused. Nothing reports that, so the session must be
       // proven before the lease begins.
-      const change = session.isProven ? turn.change(entry, limit) : limit.race(session.proven(signal));
+      const change = session.isProven ? turn.change(entry, limit) : limit.untilProven();
       if (!change) {
         turn.end();
         limit.end();
@@ -155,6 +155,17 @@ export class WaitLimit implements AbortListener, NodesListener {
       if (this.#over) reject(this.#over.reason);
       promise.then(resolve, reject);
     });
+  }
+
+  /** Resolves once the session is proven, or rejects when the wait is over. Only the last call takes effect. */
+  async untilProven(): Promise<void> {
+    const ended = new OwnAbortController();
+    try {
+      await this.race(this.#session.proven(ended.signal));
+    } finally {
+      // Otherwise a wait that is over would go on asking the servers for a proof.
+      ended.abort();
+    }
   }
 
   /** Resolves at the next call of `wake`, or rejects when the wait is over. Only the last call takes effect. */

@@ -12,10 +12,14 @@ class FakeSession {
   isProven = true;
   proofs = 0;
 
-  async proven(): Promise<void> {
+  async proven(signal: AbortSignal): Promise<void> {
     this.proofs++;
+    await this.proof(signal);
     this.isProven = true;
   }
+
+  /** Resolves when the servers have answered. */
+  proof = async (_signal: AbortSignal): Promise<void> => {};
 
   over(): void {
     this.isProven = false;
@@ -109,6 +113,18 @@ describe('a contender whose turn has come', () => {
   it('proves its session when that is in doubt at that moment', async () => {
     await expect(acquired(new FakeTurn(() => (session.isProven = false)))).resolves.toBe('lease');
     expect(session.proofs).toBe(1);
+  });
+
+  it('asks for no more proof once its znode is gone', async () => {
+    let proving: AbortSignal | undefined;
+    const turn = new FakeTurn(() => (session.isProven = false));
+    session.proof = (signal) => {
+      proving = signal;
+      contender.gone();
+      return new Promise(() => {});
+    };
+    await expect(acquired(turn)).rejects.toBeInstanceOf(NodeDeletedError);
+    expect(proving?.aborted).toBe(true);
   });
 });
 
