@@ -134,9 +134,14 @@ export class Contender implements LeaseNodes, OwnNode {
       leaveQueue(this.#session, this.queue.path, this, 'left');
     } catch (error) {
       (this as Changing).isLeaving = this.#left !== undefined;
-      if (!this.isGone && !this.#left) this.#tracked = this.#session.track(this);
+      if (!this.isGone && !this.#left) this.#stays();
       throw error;
     }
+  }
+
+  #stays(): void {
+    this.#tracked = this.#session.track(this);
+    this.watch?.stays();
   }
 
   /** Whether other clients create znodes at the same path, which must not be taken for this one. */

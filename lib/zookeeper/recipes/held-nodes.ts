@@ -15,6 +15,8 @@ export interface OwnWatch {
   readonly isSet: boolean;
   /** Resolves when `isSet` becomes true. Never rejects. */
   readonly set: Promise<void>;
+  /** Called when a contender that was leaving has not left. What was taken for its own deletion counts then. */
+  stays(): void;
 }
 
 /** The znodes that a lease depends on: one, or several that are held and released as one. */

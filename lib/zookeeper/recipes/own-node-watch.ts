@@ -29,6 +29,8 @@ class OwnNodeWatch implements OwnWatch, Watcher {
   #unread: string | undefined;
   /** The path at which another client has changed the data since the last request, or this process has. */
   #changed: string | undefined;
+  /** The event that came while the contender was leaving. */
+  #missed: WatchEvent | undefined;
 
   /** @param unread the path whose data may have changed since the create */
   constructor(session: Session, contender: Contender, unread: string | undefined) {
@@ -43,8 +45,9 @@ class OwnNodeWatch implements OwnWatch, Watcher {
   }
 
   happened(event: WatchEvent): void {
-    // The event of a contender that leaves is that of its own deletion.
-    if (this.#contender.isLeaving) return;
+    // The event of a contender that leaves is that of its own deletion, unless the contender stays after all.
+    this.#missed = this.#contender.isLeaving ? event : undefined;
+    if (this.#missed) return;
     this.isSet = false;
     if (event === 'deleted') return void this.#deleted();
     this.#unread = this.#path;
@@ -52,12 +55,22 @@ class OwnNodeWatch implements OwnWatch, Watcher {
     void this.#set();
   }
 
+  stays(): void {
+    if (this.#missed) this.happened(this.#missed);
+  }
+
   async #set(): Promise<void> {
-    if (this.#contender.isLeaving) return this.#known();
+    if (this.#contender.isLeaving) return this.#notSet();
     const watch = await this.#session.persistently(() => this.#request()).catch(unlessDeleted);
     if (watch === 'deleted') return this.#deleted(this.#changed === this.#path && !writtenHere.has(this.#contender));
     this.#known();
     watch?.listen(this);
+  }
+
+  /** Lets a contender go that leaves anyway. If it stays after all, the watch is set anew. */
+  #notSet(): void {
+    this.#missed ??= 'unknown';
+    this.#known();
   }
 
   #request(): Promise<NodeWatch | 'deleted'> {
@@ -71,10 +84,9 @@ class OwnNodeWatch implements OwnWatch, Watcher {
   async #deleted(wasRevoked = false): Promise<void> {
     const contender = this.#contender;
     if (!(await contender.isStillAt(this.#path))) return this.#set();
-    if (!contender.isLeaving) {
-      if (wasRevoked) contender.foundRevoked();
-      contender.foundGone();
-    }
+    if (contender.isLeaving) return this.#notSet();
+    if (wasRevoked) contender.foundRevoked();
+    contender.foundGone();
     this.#known();
   }
 

@@ -70,3 +70,50 @@ describe('the holder of a znode', () => {
     expect(told).toEqual(['gone']);
   });
 });
+
+describe('a contender whose leaving is refused', () => {
+  /** Lets the contender leave by a deletion that is refused, after `happens`. */
+  async function refused(contender: Contender, happens: () => void) {
+    const leaving = contender.leaveBy(async () => {
+      happens();
+      await turn();
+      throw new Error('refused');
+    });
+    await expect(leaving).rejects.toThrow('refused');
+    await turn();
+  }
+
+  it('notices a revocation that came meanwhile', async () => {
+    const { contender, told, revoke } = await watched();
+    await refused(contender, revoke);
+    expect(told).toEqual(['revoked']);
+  });
+
+  it('notices a deletion that came meanwhile', async () => {
+    const { znodes, contender, told } = await watched();
+    await refused(contender, () => znodes.remove(PATH));
+    expect(told).toEqual(['gone']);
+  });
+
+  it('notices a deletion that it had asked about before', async () => {
+    const { znodes, contender, told, revoke } = await watched();
+    let leaving: Promise<void> | undefined;
+    znodes.before.watchData = () => {
+      delete znodes.before.watchData;
+      znodes.remove(PATH);
+      leaving = refused(contender, () => {});
+    };
+    revoke();
+    await turn();
+    await leaving;
+    expect(told).toEqual(['gone']);
+  });
+
+  it('is watched from then on, if it was to be watched meanwhile', async () => {
+    const { znodes, session, contender, told } = await watched('later');
+    await refused(contender, () => void watchOwnNode(session, contender));
+    znodes.remove(PATH);
+    await turn();
+    expect(told).toEqual(['gone']);
+  });
+});
