@@ -5,7 +5,7 @@ import { checkChanges } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
 import { rangeBelow } from './session/etcd-keys.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
-import { inDoubt } from '../sessions/in-doubt.js';
+import { inDoubt } from '../sessions/backend-sessions.js';
 import { inSession } from './session/in-session.js';
 import { KeyWriting, readKeys } from './session/key-writing.js';
 import type { KeyChange } from './session/key-writing.js';

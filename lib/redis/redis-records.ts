@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { checkKey } from '../contract/key.js';
 import { checkChanges, UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
-import { inDoubt } from '../sessions/in-doubt.js';
+import { inDoubt } from '../sessions/backend-sessions.js';
 import { LIST_RECORDS, READ_RECORDS, WRITE_RECORDS } from './scripts/record-scripts.js';
 import type { Script, ScriptValue } from './client/script.js';
 import { inSession } from './session/in-session.js';

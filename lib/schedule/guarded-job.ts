@@ -27,7 +27,7 @@ const logger = new Logger('CronLock');
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** What became of another instance's unfinished run: its turn came, there was no turn, or the servers were away. */
+/** The outcome for another instance's unfinished run: its turn came, there was none, or the servers were away. */
 type Finishing = 'over' | 'no turn' | 'unavailable';
 
 /**

@@ -17,7 +17,7 @@ import type {
 import { LockLostError } from '../contract/errors.js';
 import { nameOf } from '../contract/lock-request.js';
 import type { Call } from '../sessions/backend-sessions.js';
-import { inDoubt } from '../sessions/in-doubt.js';
+import { inDoubt } from '../sessions/backend-sessions.js';
 import { BarrierExit } from './coordination/barrier-exit.js';
 import { Lifting, passBarrier, raiseBarrier } from './coordination/barrier.js';
 import type { BarrierPlace } from './coordination/barrier.js';

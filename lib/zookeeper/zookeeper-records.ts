@@ -1,7 +1,7 @@
 import { checkChanges } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, RecordWrite, StoredRecord } from '../contract/record-store.js';
 import type { ServingSessions } from '../sessions/backend-sessions.js';
-import { inDoubt } from '../sessions/in-doubt.js';
+import { inDoubt } from '../sessions/backend-sessions.js';
 import { inSession } from './session-retry.js';
 import { lookAtOnce, lookAt } from './records/record-node.js';
 import type { Sight } from './records/record-node.js';

@@ -7,8 +7,7 @@ import { LockConfigurationError, LockLostError } from '../../contract/errors.js'
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
-import { SessionEndedError } from '../../sessions/backend-sessions.js';
-import { inDoubt } from '../../sessions/in-doubt.js';
+import { inDoubt, SessionEndedError } from '../../sessions/backend-sessions.js';
 import { explained } from '../client/etcd-error.js';
 import { acquireOne } from '../locks/acquire.js';
 import type { QueueViews } from '../locks/queue-views.js';

@@ -4,7 +4,7 @@ import { deferred } from '../../../../lib/async/deferred.js';
 import { LockTimeoutError } from '../../../../lib/contract/errors.js';
 import { queuePlace } from '../../../../lib/zookeeper/coordination/queue-place.js';
 import { QueuePut } from '../../../../lib/zookeeper/coordination/queue-put.js';
-import { inDoubt } from '../../../../lib/sessions/in-doubt.js';
+import { inDoubt } from '../../../../lib/sessions/backend-sessions.js';
 import { ErrorCode, KeeperError } from '../../../../lib/zookeeper/session/requests.js';
 import type { TransactionReply } from '../../../../lib/zookeeper/session/requests.js';
 import type { Session } from '../../../../lib/zookeeper/session/session.js';
