@@ -27,8 +27,8 @@ const logger = new Logger('CronLock');
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 5_000;
 
-/** The outcome for another instance's unfinished run: its turn came, there was none, or the servers were away. */
-type Finishing = 'over' | 'no turn' | 'unavailable';
+/** The outcome of an attempt to finish another instance's run: what became of the lock. */
+type Finishing = 'acquired' | 'not granted' | 'unavailable';
 
 /**
  * One job in this process: every firing of it, and the wait for another instance's run that may have to be finished.
@@ -96,8 +96,8 @@ export class GuardedJob {
   async #decide(firing: Firing, body: Body): Promise<Ran | Skip> {
     const outcome = await this.#claim(firing, body);
     if ('result' in outcome || !outcome.isUnfinished) return outcome;
-    const isBehind = firing.tick !== undefined && outcome.skipped === 'overrun' && !this.#standby;
-    if (isBehind && (await this.#finishInTurn(body, 0)) === 'over') {
+    const isBehind = firing.tick !== undefined && outcome.skipped === 'overrun';
+    if (isBehind && (await this.#finishInTurn(body, 0)) === 'acquired') {
       return this.#claiming ? { skipped: 'superseded' } : this.#decide(firing, body);
     }
     this.#standBy(body);
@@ -165,8 +165,8 @@ export class GuardedJob {
   }
 
   /**
-   * Finishes the run of another instance. `'over'`: the lock was acquired, so no other process runs the job. No caller waits
-   * for this run: its errors are logged, as a scheduler would log them. Never rejects.
+   * Finishes the run of another instance. `'acquired'`: the lock was granted, so no other process runs the job. No caller
+   * waits for this run: its errors are logged, as a scheduler would log them. Never rejects.
    */
   async #finishInTurn(body: Body, waitMs: number): Promise<Finishing> {
     const { name, options } = this.#job;
@@ -174,12 +174,12 @@ export class GuardedJob {
     return this.#attempting(body, async (attempt) => {
       try {
         await attempt.lock.using((lease) => this.#finish(lease, attempt), asking);
-        return 'over';
+        return 'acquired';
       } catch (error) {
         if (attempt.hasBegun) logger.error(error);
         else logger.debug(`${name}: does not finish another's run (${String(error)})`);
-        if (attempt.hasBegun) return 'over';
-        return isUnavailable(error) ? 'unavailable' : 'no turn';
+        if (attempt.hasBegun) return 'acquired';
+        return isUnavailable(error) ? 'unavailable' : 'not granted';
       }
     });
   }

@@ -1,9 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
-import { LockUnavailableError } from '../../../lib/contract/errors.js';
 import { currentRun } from '../../../lib/schedule/current-run.js';
 import type { JobEvent } from '../../../lib/contract/job-event.js';
-import { startLocks } from '../service/locks.js';
 import { blocking, cluster, die, KEY, LOCK, TICK } from './cluster.js';
 import { jobWith } from './jobs.js';
 import type { Node } from './jobs.js';
@@ -97,42 +95,6 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
     expect(await finished).toMatchObject({ run: { tick: new Date(TICK), state: 'done', attempt: 2 } });
   });
 
-  it.each(['fire', 'resume'] as const)('is followed although the servers are away at first: %s', async (call) => {
-    const { backend, other } = await running(1);
-    const finished = nextEvent(other, 'finished');
-    if (call === 'fire') {
-      await other.jobs.fire(job, nothing);
-      await backend.standing(LOCK, 2);
-    }
-    const away = new LockUnavailableError('no server', { key: KEY });
-    const read = vi.spyOn(backend.records, 'read').mockRejectedValueOnce(away);
-    await die(backend);
-    if (call === 'resume') await other.jobs.resume(job, nothing);
-    expect(await finished).toMatchObject({ run: { tick: new Date(TICK), state: 'done', attempt: 2 } });
-    await expect(read.mock.results[0]?.value).rejects.toBe(away);
-    await backend.standing(LOCK, 0);
-  });
-
-  it('is not waited for any more when the application ends while the servers are away', async () => {
-    const { backend, other } = await running(1);
-    const away = new LockUnavailableError('no server', { key: KEY });
-    const asked = deferred();
-    vi.spyOn(backend.records, 'read').mockRejectedValueOnce(away);
-    vi.spyOn(backend, 'acquire').mockImplementation(async () => {
-      asked.resolve();
-      throw away;
-    });
-    const body = vi.fn<() => Promise<void>>(nothing);
-    await other.jobs.resume(job, body);
-    await asked.promise;
-    const completed = deferred();
-    other.runs.events.subscribe({ complete: () => completed.resolve() });
-    other.runs.onModuleDestroy();
-    other.runs.onApplicationShutdown();
-    await completed.promise;
-    expect(body).not.toHaveBeenCalled();
-  });
-
   it('is not followed when nothing has crashed, or nothing must be finished', async () => {
     const { one, backend } = cluster(1);
     await one.jobs.resume(job, nothing);
@@ -190,14 +152,6 @@ describe("an instance that dies in a run, with onCrash: 'rerun'", () => {
       [new Date(TICK + 1_000), 1],
     ]);
     expect([other.skips, backend.busyKeys]).toEqual([[], []]);
-  });
-
-  it('keeps no lock warm, which would be in the way of the next firing elsewhere', async () => {
-    const { locks, backend } = startLocks({ keepMs: 60_000, localLine: true });
-    const lease = await connectionOf(locks).jobLock(KEY, 'fifo').acquire();
-    expect(backend.requests).toMatchObject([{ keeps: false }]);
-    await lease.release();
-    expect(backend.busyKeys).toEqual([]);
   });
 
   it('costs no later tick when it fails again', async () => {
