@@ -276,6 +276,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#overdue = session.id;
     this.lostSession();
     session.end(why);
+    // A session whose leases were kept is over already. Their timer is late after a suspension of the machine.
     session.leases.close(why);
     this.report.ended(session.id, why);
   }
