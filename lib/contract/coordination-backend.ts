@@ -153,7 +153,7 @@ export interface TakenItem {
 export interface Queues {
   /**
    * Resolves to whether all items were put. `false` when there was no room and the request does not wait. A request that
-   * was sent when its signal aborts still resolves if the reply comes soon.
+   * was sent when its signal aborts still resolves if the reply comes within `releaseTimeoutMs`.
    * @throws LockUnavailableError instead of a `LockTimeoutError` when it is not known whether they were put
    */
   put(request: QueuePutRequest): Promise<boolean>;

@@ -5,9 +5,10 @@ import { nameOf } from '../contract/lock-request.js';
 import type { LockRequest, SemaphoreSize } from '../contract/lock-request.js';
 import type { ResolvedRevokeOptions } from '../contract/revoke.options.js';
 import type { PermitCounts } from '../contract/semaphore.options.js';
+import { NEVER } from '../async/abort.js';
 import { now } from '../async/clock.js';
-import { limited } from '../async/timer.js';
-import { acquireOne, acquireSet, settled } from './locks/acquire.js';
+import { limited, pause } from '../async/timer.js';
+import { acquireOne, acquireSet } from './locks/acquire.js';
 import type { Wanted } from './locks/contender.js';
 import { ASK, FORCE, GET_PERMITS, LIST, SET_PERMITS } from './scripts/lock-scripts.js';
 import { grantedAt, ownerOf, parseEntry } from './session/entry.js';
@@ -113,13 +114,15 @@ export class RedisLocks implements PermitCounts {
       watchUntil(topics, queue[4], limit, () => ask(true, limit)),
     );
     if (isGiven) return;
-    await inSession(sessions, { key, wait: false, ...(signal && { signal }) }, async (session, limit) => {
-      for (;;) {
-        const [word, ms] = await session.run(FORCE, queue, [last], { signal: limit });
-        if (word === 'DONE') return;
-        await settled(Number(ms), key, limit);
-      }
-    });
+    const call = { key, wait: false, ...(signal && { signal }) };
+    const force = () =>
+      inSession(sessions, call, (session, limit) => session.run(FORCE, queue, [last], { signal: limit }));
+    for (;;) {
+      const [word, ms] = await force();
+      if (word === 'DONE') return;
+      // Outside of the call: a server may settle for longer than an answer may take.
+      await pause(Number(ms), signal ?? NEVER);
+    }
   }
 
   #wantedBy(request: LockRequest, { keys, lookEveryMs, report }: RedisSessions): Wanted {

@@ -149,7 +149,7 @@ export type ServingSessions<S> = Pick<BackendSessions<S>, 'connected' | 'session
 export interface Call extends KeyedRequest {
   /** Whether it may take until the signal aborts. Otherwise it may take only as long as servers may take to answer. */
   readonly wait: boolean;
-  /** Whether it is part of a wait that has had a session before: it then waits for a session until the signal aborts. */
+  /** Whether it continues a wait: without a server it waits until the signal aborts, and not for `connectTimeoutMs`. */
   readonly isContinued?: boolean;
   readonly signal?: AbortSignal;
   /** The time that the work itself may take in addition, in milliseconds. Default 0 */
@@ -205,6 +205,6 @@ export async function askInSession<S, T>(
 export function inDoubt(error: unknown, what: string, key: string): unknown {
   const isTimeout = error instanceof LockTimeoutError;
   if (!isTimeout && !(error instanceof LockUnavailableError)) return error;
-  const why = isTimeout ? `the servers had not answered after ${error.waitMs} ms` : error.message;
+  const why = isTimeout ? 'the servers had not answered in time' : error.message;
   return new LockUnavailableError(`${why}; ${what} is not known`, { key, cause: error });
 }

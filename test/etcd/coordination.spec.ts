@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import type { TakenItem } from '../../lib/contract/coordination-backend.js';
+import { GrantedLease } from '../../lib/contract/granted-lease.js';
 import type { LockBackend } from '../../lib/contract/lock-backend.js';
 import { LockUnavailableError } from '../../lib/contract/errors.js';
 import { clientOpener } from '../../lib/etcd/client/etcd-client.js';
@@ -93,6 +94,22 @@ function refuseNext(what: 'change' | 'read') {
 }
 
 describe('the items of a queue', () => {
+  it('are put until the signal aborts, and not until the turn is given back', { timeout: 10_000 }, async () => {
+    const client = clientsOf().open(server.host);
+    const [limit, reason] = [new AbortController(), new Error('the time is over')];
+    await client.connect();
+    const releasing = vi.spyOn(GrantedLease.prototype, 'release').mockImplementation(() => new Promise(() => {}));
+    onTestFinished(() => releasing.mockRestore());
+    const reading = vi.spyOn(EtcdSession.prototype, 'read').mockImplementation(function (this: EtcdSession, ...args) {
+      limit.abort(reason);
+      return read.apply(this, args);
+    });
+    onTestFinished(() => reading.mockRestore());
+    const request = { key: 'q', payloads: [Buffer.from('item')], maxItems: 0, wait: true, signal: limit.signal };
+    await expect(client.coordination!.queues.put(request)).rejects.toBe(reason);
+    expect(releasing).toHaveBeenCalledOnce();
+  });
+
   it('are returned by the take whose answer was lost', async () => {
     const { mine, others, losing, heal } = await lossy();
     await others.put('a', 'b');

@@ -4,8 +4,10 @@ import { NEVER } from '../../lib/async/abort.js';
 import { deferred } from '../../lib/async/deferred.js';
 import { LinkLostError, RefusedError } from '../../lib/redis/client/redis-error.js';
 import { RedisLink } from '../../lib/redis/client/redis-link.js';
+import { LEAVE } from '../../lib/redis/scripts/lock-scripts.js';
 import { ADOPT, JOIN } from '../../lib/redis/scripts/session-scripts.js';
 import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
+import { SessionLeases } from '../../lib/sessions/session-leases.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
 import { clientsOf, hold, requestFor, SESSION_MS, settlingSeenBy } from './support/clients.js';
 import { linkTo, ScriptSession } from './support/script-session.js';
@@ -189,19 +191,59 @@ describe('a replica that is promoted', () => {
     expect(won?.lease.isHeld()).toBe(true);
   });
 
+  it('and that settles: the places of a former session stay, for a removal may hand over what is held', async () => {
+    const server = await start();
+    const settings = { restartDelayMs: 60_000, sessionTimeoutMs: 60_000 };
+    await (await hold(open(server.url, { restartDelayMs: 0 }), 'settled')).release();
+    const [one, other] = [open(server.url, settings), open(server.url, settings)];
+    await one.connect();
+    await other.connect();
+    const { run } = RedisLink.prototype;
+    const left: unknown[] = [];
+    const spy = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(function (this: RedisLink, call) {
+      if (call.script === LEAVE) left.push(...call.values.slice(3));
+      return run.call(this, call);
+    });
+    onTestFinished(() => spy.mockRestore());
+    await hold(one, 'k');
+    hold(other, 'k').catch(() => {});
+    await expect.poll(async () => (await one.lineOf('k')).length).toBe(2);
+    const former = other.vitals?.().sessionId;
+    await server.ask('REPLICAOF', '127.0.0.1', '1');
+    await server.ask('REPLICAOF', 'NO', 'ONE');
+    // A removal would be sent before the second of these requests.
+    await other.lineOf('k');
+    await other.lineOf('k');
+    expect(other.vitals?.().sessionId).not.toBe(former);
+    expect(left).toEqual([]);
+  });
+
   it('and that refuses the next session: the connection is lost when the former one is over', async () => {
     const server = await start();
-    const client = open(server.url, { sessionTimeoutMs: 1_000 });
-    await client.connect();
+    const client = open(server.url, { sessionTimeoutMs: 1_000, restartDelayMs: 0 });
+    const ended: string[] = [];
+    const note = (message: string) => void (message.includes(' is over: ') && ended.push(message));
+    client.logTo?.({ log: note, warn: note });
+    const lease = await hold(client, 'k');
     const { run } = RedisLink.prototype;
+    let attempts = 0;
     const refusing = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(function (this: RedisLink, call) {
-      if (call.script === JOIN) return Promise.reject(new RefusedError('OOM', 'OOM command not allowed'));
-      return run.call(this, call);
+      if (call.script !== JOIN) return run.call(this, call);
+      attempts++;
+      return Promise.reject(new RefusedError('OOM', 'OOM command not allowed'));
     });
     onTestFinished(() => refusing.mockRestore());
     await server.ask('REPLICAOF', '127.0.0.1', '1');
     await server.ask('REPLICAOF', 'NO', 'ONE');
+    // After a suspension of the machine, the timers of leases are late.
+    const late = vi.spyOn(SessionLeases.prototype, 'check').mockImplementation(() => {});
+    onTestFinished(() => late.mockRestore());
     await expect.poll(() => client.state).toBe('lost');
+    expect(lease.state).toBe('lost');
+    // Its end is told once, however many attempts follow.
+    const before = attempts;
+    await expect.poll(() => attempts).toBeGreaterThan(before + 1);
+    expect(ended).toHaveLength(1);
     refusing.mockRestore();
     await expect.poll(() => client.state).toBe('connected');
   });
@@ -245,6 +287,30 @@ describe('a replica that is promoted', () => {
     expect(lease.isHeld()).toBe(true);
     await lease.release();
     expect((await waiting).fencingToken).toBeGreaterThan(lease.fencingToken);
+  });
+
+  it('not yet: a release before the next session has begun leaves nothing in the way', async () => {
+    const [primary, replica] = [await start(), await start()];
+    // So long that no session of before ends within the test, and that no renewal finds the server.
+    const settings = { restartDelayMs: 0, sessionTimeoutMs: 120_000 };
+    const [one, other] = [open(primary.url, settings), open(primary.url, settings)];
+    const lease = await hold(one, 'k');
+    await other.connect();
+    const identity = await primary.ask('INFO', 'replication');
+    await replica.ask('REPLICAOF', '127.0.0.1', String(primary.port));
+    const replid = /master_replid:\w+/.exec(identity)?.[0] ?? '';
+    await expect.poll(() => primary.ask('INFO', 'replication')).not.toContain(replid);
+    const { run } = RedisLink.prototype;
+    const spy = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(function (this: RedisLink, call) {
+      if (call.script === JOIN) void lease.release();
+      return run.call(this, call);
+    });
+    onTestFinished(() => spy.mockRestore());
+    await one.lineOf('k');
+    spy.mockRestore();
+    // The removal is sent before this request.
+    await one.lineOf('k');
+    expect(await other.lineOf('k')).toEqual([]);
   });
 
   it.each(['that has found the server', 'whose release finds the server'])(

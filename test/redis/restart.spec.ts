@@ -3,10 +3,13 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { NEVER } from '../../lib/async/abort.js';
 import type { Barriers } from '../../lib/contract/coordination-backend.js';
 import { redis } from '../../lib/redis/index.js';
+import { ENTER, INSIDE } from '../../lib/redis/scripts/coordination-scripts.js';
+import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
 import type { RedisServerOptions } from '../../lib/testing/index.js';
 import { lost } from '../support/lost.js';
 import { clientsOf, hold, requestFor, SESSION_MS, settlingSeenBy } from './support/clients.js';
+import { linkTo, ScriptSession } from './support/script-session.js';
 
 let open: ReturnType<typeof clientsOf>;
 
@@ -103,6 +106,17 @@ it('a server that comes back without its data lets no member out of a double bar
 });
 
 describe('a server that settles', () => {
+  it('knows the members of a double barrier that have entered on it, and not those of another server', async () => {
+    const server = await start();
+    const [link, keys] = [await linkTo(server.url), new RedisKeys('test/inside')];
+    const session = await new ScriptSession(link, keys).join({ settles: true });
+    const members = [keys.of('members', 'b')];
+    await session.run(ENTER, members, 1, 1);
+    const inside = ['INSIDE', expect.any(Number), `${session.id}|1`];
+    expect(await session.run(INSIDE, members, 1, session.server)).toEqual(inside);
+    expect(await session.run(INSIDE, members, 1, 'another')).toEqual(['SETTLING', expect.any(Number)]);
+  });
+
   it('grants nothing to a call that does not wait, and the error says for how long', async () => {
     const server = await start();
     const client = open(server.url, { sessionTimeoutMs: 60_000, connectTimeoutMs: 1_000 });

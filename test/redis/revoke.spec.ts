@@ -105,6 +105,17 @@ describe('revocation of a hold that another server adopts', () => {
     await expect.poll(() => lease.state).toBe('lost');
   });
 
+  it('is over when the server has settled, if nobody holds the key', async () => {
+    const fresh = await RedisServer.start();
+    onTestFinished(() => fresh.stop());
+    // The server settles for longer than a request looks for one.
+    const open = clientsOf({ restartDelayMs: 5_000, connectTimeoutMs: 2_000, sessionTimeoutMs: 2_000 });
+    const client = open(fresh.url);
+    await client.connect();
+    await client.revoke?.('k', { graceMs: 0, signal: undefined });
+    expect(await client.lineOf('k')).toEqual([]);
+  });
+
   it('leaves the next holder its key', async () => {
     const [link, keys] = [await linkTo(server.url), new RedisKeys('test/revoked')];
     const join = () => new ScriptSession(link, keys).join({ settles: true });
@@ -121,5 +132,28 @@ describe('revocation of a hold that another server adopts', () => {
     expect(await server.ask('ZRANGE', queue[0], '0', '-1')).toContain(later);
     expect(holder.messages).toEqual(expect.arrayContaining(['r 2']));
     expect(next.messages.filter((message) => !message.startsWith('g'))).toEqual([]);
+  });
+});
+
+describe('the last token that a revocation counts', () => {
+  async function asking({ settles }: { settles: boolean }) {
+    const [link, keys] = [await linkTo(server.url), new RedisKeys(`test/last/${settles}`)];
+    const session = await new ScriptSession(link, keys).join({ settles });
+    return { session, queue: keys.queue('lock', 'k') };
+  }
+
+  it('is that of the last holder, and not of the present time: the clock may be set back', async () => {
+    const { session, queue } = await asking({ settles: false });
+    expect(await session.run(ASK, queue, 60_000, '')).toEqual(['ASKED', '0', 0, 0]);
+    const answer = await session.run(ACQUIRE, queue, '1', '0', session.entry());
+    const [, [, token]] = answer as [string, [string, number]];
+    expect(await session.run(ASK, queue, 60_000, '')).toEqual(['ASKED', String(token), 1, 0]);
+  });
+
+  it('is no less than the last one on record while the server settles', async () => {
+    const { session, queue } = await asking({ settles: true });
+    const ahead = String(2 ** 50);
+    await server.ask('SET', queue[2], ahead);
+    expect(await session.run(ASK, queue, 60_000, '')).toEqual(['ASKED', ahead, 0, expect.any(Number)]);
   });
 });

@@ -113,7 +113,9 @@ export class EtcdQueues implements Queues {
       const range = rangeBelow(this.#itemsOf(key).all);
       return await watchUntil(this.#sessions.watches, range, signal, () => ask(signal, true));
     } finally {
-      await turn.release();
+      // A caller that has given up does not wait for the answer to that, too.
+      const released = turn.release();
+      if (!signal.aborted) await released;
     }
   }
 

@@ -196,21 +196,13 @@ function stand(contenders: readonly Contender[], states: readonly QueueState[]):
 }
 
 /** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */
-export async function acquireOne(
-  session: EtcdSession,
-  wanted: Wanted,
-  { line, wait, signal }: LockRequest,
-): Promise<EtcdHold | null> {
-  if (line === 'fifo' && !wait) return tryKept(signal, (waits, limit) => enterOne(session, wanted, waits, limit));
-  const held = await enterOne(session, wanted, wait && line === 'fifo', signal);
-  return held === MAY_BE_KEPT ? null : held;
-}
-
-async function enterOne(session: EtcdSession, wanted: Wanted, waits: boolean, signal: AbortSignal) {
-  const entered = await enterQueues(session, [wanted], waits, signal);
-  if (entered === MAY_BE_KEPT) return MAY_BE_KEPT;
-  const [contender] = entered ?? [];
-  return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
+export function acquireOne(session: EtcdSession, wanted: Wanted, request: LockRequest): Promise<EtcdHold | null> {
+  return tryKept(request, request.signal, async (waits, limit) => {
+    const entered = await enterQueues(session, [wanted], waits, limit);
+    if (entered === MAY_BE_KEPT) return MAY_BE_KEPT;
+    const [contender] = entered ?? [];
+    return contender ? (contender.granted ?? contender.untilGranted(limit)) : null;
+  });
 }
 
 /** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */

@@ -8,6 +8,14 @@ export class LinkLostError extends Error {
   }
 }
 
+/** The answer of an earlier connection is lost, and nothing shows what it was. */
+export class AnswerLostError extends Error {
+  constructor() {
+    super('the answer was lost with the connection to Redis');
+    this.name = 'AnswerLostError';
+  }
+}
+
 /** The server refused a request. It was not carried out, or is safe to run again. */
 export class RefusedError extends Error {
   constructor(
@@ -74,7 +82,8 @@ export function isMoving(error: unknown): boolean {
 export function explained(error: unknown, key?: string): unknown {
   const about = key === undefined ? '' : `"${key}": `;
   const details = { key, cause: error };
-  if (error instanceof LinkLostError) return new LockUnavailableError(`${about}${error.message}`, details);
+  if (error instanceof LinkLostError || error instanceof AnswerLostError)
+    return new LockUnavailableError(`${about}${error.message}`, details);
   if (!(error instanceof RefusedError)) return error;
   const setting = SETTINGS[error.code];
   const refused = `${about}the Redis server refused: ${error.message}`;

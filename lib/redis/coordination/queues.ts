@@ -8,7 +8,7 @@ import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import { checkKey } from '../../contract/key.js';
 import { nameOf } from '../../contract/lock-request.js';
 import { inDoubt, SessionEndedError } from '../../sessions/backend-sessions.js';
-import { explained, LinkLostError } from '../client/redis-error.js';
+import { AnswerLostError, explained } from '../client/redis-error.js';
 import { flag } from '../client/script.js';
 import { acquireOne } from '../locks/acquire.js';
 import { PUT, SETTLE, SIZE, TAKE } from '../scripts/coordination-scripts.js';
@@ -48,7 +48,7 @@ export class RedisQueues implements Queues {
     const lateMs = this.#releaseTimeoutMs;
     const put = this.#inTurn('put', request, async (session, signal) => {
       const [word] = await session.run(PUT, items, values, { signal, doubt, lateMs });
-      if (word === 'UNKNOWN') throw new LinkLostError('it was lost with an answer');
+      if (word === 'UNKNOWN') throw new AnswerLostError();
       return word === 'PUT' ? { found: true } : { againInMs: this.#shards.lookEveryMs };
     });
     const isPut = await put.catch((error: unknown) => {
@@ -109,7 +109,9 @@ export class RedisQueues implements Queues {
       const [ids] = this.#itemsOf(key);
       return await watchUntil(this.#shards.of(key).topics, ids, signal, () => ask(signal, true));
     } finally {
-      await turn.release();
+      // A caller that has given up does not wait for the answer to that, too.
+      const released = turn.release();
+      if (!signal.aborted) await released;
     }
   }
 

@@ -46,7 +46,7 @@ async function enterQueues(
 }
 
 /** Resolves when the server grants free keys. @throws LockUnavailableError when there is no time left; `signal.reason` */
-export async function settled(ms: number, key: string | undefined, signal: AbortSignal): Promise<void> {
+async function settled(ms: number, key: string | undefined, signal: AbortSignal): Promise<void> {
   const end = now() + ms;
   await pause(ms, signal).catch((reason: unknown) => {
     // The server has answered, so this is not for want of a server.
@@ -58,22 +58,18 @@ export async function settled(ms: number, key: string | undefined, signal: Abort
 }
 
 /** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */
-export async function acquireOne(
+export function acquireOne(
   session: RedisSession,
   wanted: Wanted,
-  { line, wait }: Pick<LockRequest, 'line' | 'wait'>,
+  request: Pick<LockRequest, 'line' | 'wait'>,
   signal: AbortSignal,
 ): Promise<RedisHold | null> {
-  if (line === 'fifo' && !wait) return tryKept(signal, (waits, limit) => enterOne(session, wanted, waits, limit));
-  const held = await enterOne(session, wanted, wait && line === 'fifo', signal);
-  return held === MAY_BE_KEPT ? null : held;
-}
-
-async function enterOne(session: RedisSession, wanted: Wanted, waits: boolean, signal: AbortSignal) {
-  const entered = await enterQueues(session, [wanted], waits, signal);
-  if (entered === MAY_BE_KEPT) return MAY_BE_KEPT;
-  const [contender] = entered ?? [];
-  return contender ? (contender.granted ?? contender.untilGranted(signal)) : null;
+  return tryKept(request, signal, async (waits, limit) => {
+    const entered = await enterQueues(session, [wanted], waits, limit);
+    if (entered === MAY_BE_KEPT) return MAY_BE_KEPT;
+    const [contender] = entered ?? [];
+    return contender ? (contender.granted ?? contender.untilGranted(limit)) : null;
+  });
 }
 
 /** Acquires several keys in one step: all or none. @throws SessionEndedError, RefusedError, `signal.reason` */

@@ -175,9 +175,9 @@ return {'LISTED', holders, waiting}
 
 /**
  * Asks holders to release, and makes changes of the wait queue known for a while. ARGV after the head's: for how long, then
- * the last token that counts; with '', all present holders count. A token stays the same when a writer becomes a reader,
- * and when another session adopts a hold. Costs 3 us, and 2 us for each holder. Returns `{'ASKED', last, holders,
- * settling}`. While the server settles, other holds up to that token may be adopted yet.
+ * the last token that counts; with '', it is that of the last present holder. While the server settles, all tokens up to
+ * now count: such holds may be adopted yet. A token stays the same when a writer becomes a reader, and when another
+ * session adopts a hold. Costs 3 us, and 2 us for each holder. Returns `{'ASKED', last, holders, settling}`.
  */
 export const ASK = new Script(
   'ASK',
@@ -186,9 +186,12 @@ local queue, last = queueAt(1), ARGV[5]
 redis.call('SET', queue.o, '1', 'PX', ARGV[4])
 reap(queue)
 if last == '' then
-  local present = redis.call('ZRANGE', queue.h, -1, -1, 'WITHSCORES')[2]
-  -- The next grant may have the token of this moment.
-  last = digits(math.max(ticks - 1, tonumber(present or 0)))
+  last = tonumber(redis.call('ZRANGE', queue.h, -1, -1, 'WITHSCORES')[2] or 0)
+  if settling > 0 then
+    -- The next grant may have the token of this moment.
+    last = math.max(ticks - 1, last, tonumber(redis.call('GET', queue.t) or 0))
+  end
+  last = digits(last)
 end
 local holders = redis.call('ZRANGEBYSCORE', queue.h, '-inf', last)
 for _, holder in ipairs(holders) do tell(holder, 'r') end

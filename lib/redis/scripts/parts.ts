@@ -51,7 +51,8 @@ local settling = math.max(0, tonumber(known[2]) - now)
  * (a list), its last token, its data (the number of permits, or the leader's value), and whether it is observed.
  *
  * An entry is \`mode|session|number|permits|most|since|label\`. The modes are x (exclusive), w (write), r (read), p
- * (permit) and l (leader). A k follows \`since\` where its process may keep the lease without using it. One message tells a process that an entry of its own was granted.
+ * (permit) and l (leader). A k follows \`since\` where its process may keep the lease without using it. One message tells
+ * a process that an entry of its own was granted.
  */
 export const WAIT_QUEUES = `
 local function queueAt(place)

@@ -45,8 +45,8 @@ export function entryText(entry: Entry): string {
   return `${isCandidate ? LEADER : MODES[mode]}|${session}|${number}|${permits}|${most}|${time}|${label}`;
 }
 
-export function parseEntry(text: string): Entry {
-  const [letter = '', session = '', number, permits, most, since = '', ...label] = text.split('|');
+export function parseEntry(text: string): Omit<Entry, 'keeps'> {
+  const [letter = '', session = '', number, permits, most, since, ...label] = text.split('|');
   const found = Object.entries(MODES).find(([, known]) => known === letter);
   return {
     mode: (found?.[0] ?? 'exclusive') as LeaseMode,
@@ -55,8 +55,8 @@ export function parseEntry(text: string): Entry {
     number: Number(number),
     permits: Number(permits),
     most: Number(most),
-    since: Number.parseInt(since),
-    keeps: since.endsWith(KEEPS),
+    // A k may follow the digits.
+    since: Number.parseInt(since ?? ''),
     label: label.join('|') || undefined,
   };
 }

@@ -81,8 +81,9 @@ export class RedisSession {
   readonly alarms = new Alarms();
   /** By the number of the entry. */
   readonly #entries = new StringMap<OwnEntry>();
-  /** The places that entries are leaving. */
+  /** The places that entries are leaving. After the end of a session whose leases are kept, they stay here. */
   readonly #leaving = new Set<QueuePlace>();
+  #keepsLeaving = false;
   readonly #ending = quietDeferred<never>();
   readonly #listener: SessionListener;
   /** The keys that all scripts begin with. */
@@ -182,6 +183,11 @@ export class RedisSession {
     this.#over = new SessionEndedError(why);
     this.#linked.reject(this.#over);
     this.#ending.reject(this.#over);
+    if (leases === 'kept') {
+      this.#keepsLeaving = true;
+      const waiting = this.#entries.values.filter((entry) => !isHold(entry));
+      for (const place of waiting.flatMap(({ places }) => places ?? [])) this.#leaving.add(place);
+    }
     for (const entry of this.#entries.values) entry.sessionEnded?.(this.#over);
     if (leases === 'lost') this.leases.close(why);
   }
@@ -233,6 +239,7 @@ export class RedisSession {
       this.#mustLive();
       const link = this.#link ?? (await orAbort(this.#linked.promise, signal));
       const rest = typeof values === 'function' ? values(doubt.isSo) : values;
+      let answer: Answer;
       try {
         const asked = link.run({
           script,
@@ -242,20 +249,23 @@ export class RedisSession {
           signal: lateMs > 0 ? NEVER : signal,
         });
         const reply = await (lateMs > 0 ? orLateAbort(asked, signal, lateMs) : asked);
-        const answer = answerOf(reply);
-        // An answer that is not passed on is as good as lost.
-        if (this.#over) doubt.isSo = true;
-        this.#mustLive();
-        if (answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE') return answer;
-        // The renewal finds out what has become of the session, and ends it.
-        this.#listener.doubted();
-        return await orAbort(this.#ending.promise, signal);
+        answer = answerOf(reply);
       } catch (error) {
         const isAborted = signal.aborted && error === signal.reason;
         if (isAborted || error instanceof LinkLostError) doubt.isSo = true;
         if (!(error instanceof LinkLostError)) throw error;
         if (this.#link === link) this.cut();
+        continue;
       }
+      // A script with one of these answers has not run.
+      const hasRun = answer[0] !== 'NEWSERVER' && answer[0] !== 'GONE';
+      // An answer that is not passed on is as good as lost.
+      if (this.#over && hasRun) doubt.isSo = true;
+      this.#mustLive();
+      if (hasRun) return answer;
+      // The renewal finds out what has become of the session, and ends it.
+      this.#listener.doubted();
+      return orAbort(this.#ending.promise, signal);
     }
   }
 
@@ -265,6 +275,7 @@ export class RedisSession {
     const entries = places.map(({ entry }) => entry);
     for (const place of places) this.#leaving.add(place);
     await this.persistently(() => this.run(LEAVE, keys, entries));
+    if (this.#keepsLeaving) return;
     for (const place of places) this.#leaving.delete(place);
   }
 
@@ -277,10 +288,9 @@ export class RedisSession {
     await Promise.all(batches);
   }
 
-  /** The places of entries that wait, or are leaving. Nobody needs them when the session is over. */
+  /** The places of a former session that nobody needs any more: of entries that waited, were leaving, or left since. */
   get unclaimed(): readonly QueuePlace[] {
-    const waiting = this.#entries.values.filter((entry) => !isHold(entry));
-    return [...this.#leaving, ...waiting.flatMap(({ places }) => places ?? [])];
+    return [...this.#leaving];
   }
 
   /** Repeats what a server may refuse, until it is done or the session is over. Never rejects. */

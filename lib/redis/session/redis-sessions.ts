@@ -12,7 +12,7 @@ import { adopt } from './adoption.js';
 import { newSessionId } from './entry.js';
 import type { RedisKeys } from './redis-keys.js';
 import { RedisSession } from './redis-session.js';
-import type { Answer, QueuePlace } from './redis-session.js';
+import type { Answer } from './redis-session.js';
 import { Renewal } from './renewal.js';
 import { checkServer } from './server-check.js';
 import type { Durability } from './server-durability.js';
@@ -59,8 +59,6 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   #overdue = '';
   /** Former sessions whose holds are not adopted yet. */
   #former: RedisSession[] = [];
-  /** Places of former sessions in which nobody waits any more. */
-  readonly #unclaimed: QueuePlace[] = [];
   #renewal: Renewal | undefined;
   #hasStarted = false;
   /** The identity of the last server that a session was begun on; '' before the first. */
@@ -196,7 +194,6 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     if (why === 'NEWSERVER') {
       this.#former.push(session);
       this.#session = undefined;
-      this.#unclaimed.push(...session.unclaimed);
       session.end('the server was restarted, or another one took its place', 'kept');
       this.report.replaced();
     } else this.#ended(session, why === 'LATE' ? 'it was not renewed in time' : 'the server has ended it');
@@ -221,8 +218,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#known = server;
     this.#settledAt = now() + settlingMs;
     this.report.joined(settlingMs);
+    const unclaimed = this.#former.flatMap((former) => former.unclaimed);
     this.#linked(session, link, this.#newRenewal(session, link));
-    const unclaimed = this.#unclaimed.splice(0);
     // A server that settles does not know sessions of before. A removal there might hand over what is still held.
     if (settlingMs === 0) void session.leaveEach(unclaimed);
   }
@@ -279,6 +276,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#overdue = session.id;
     this.lostSession();
     session.end(why);
+    // A session whose leases were kept is over already. Their timer is late after a suspension of the machine.
     session.leases.close(why);
     this.report.ended(session.id, why);
   }

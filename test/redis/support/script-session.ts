@@ -24,9 +24,10 @@ export class ScriptSession {
   readonly id = randomUUID();
   /** The messages that the session has received. */
   readonly messages: string[] = [];
+  /** The identity of the server that the session was begun on. */
+  server = '';
   readonly #link: RedisLink;
   readonly #keys: RedisKeys;
-  #server = '';
   #numbers = 0;
 
   constructor(link: RedisLink, keys: RedisKeys) {
@@ -39,7 +40,7 @@ export class ScriptSession {
     await this.#link.subscribe(this.#keys.channel(this.id), (message) => void this.messages.push(message));
     const values = ['', this.id, LONG_MS, settles ? LONG_MS : 0, 1, overdue];
     const reply = await this.#link.run({ script: JOIN, keys: this.#headKeys, values });
-    [, this.#server] = reply as [string, string];
+    [, this.server] = reply as [string, string];
     return this;
   }
 
@@ -52,7 +53,7 @@ export class ScriptSession {
 
   /** Runs a script with the head of this session. */
   run(script: Script, keys: readonly string[], ...values: readonly ScriptValue[]): Promise<unknown> {
-    const head = [this.#server, this.id, 1];
+    const head = [this.server, this.id, 1];
     return this.#link.run({ script, keys: [...this.#headKeys, ...keys], values: [...head, ...values] });
   }
 

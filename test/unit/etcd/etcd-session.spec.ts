@@ -70,3 +70,16 @@ it('tells of its end in time when the servers have made its lease shorter', asyn
   await new Promise<void>((resolve) => lease.onLost(() => resolve()));
   expect(now()).toBeGreaterThanOrEqual(session.deadline);
 });
+
+it.each([0, 1])(
+  'a change that no answer has come to when its signal aborts is in doubt, late by %i ms',
+  async (lateMs) => {
+    const { session } = setUp();
+    const [limit, reason, doubt] = [new AbortController(), new Error('the time is over'), { isSo: false }];
+    const change = { about: ['k'], compare: [], success: [{ kind: 'delete', key: 'k' } as const], failure: [] };
+    const changing = session.change(change, { doubt, lateMs, signal: limit.signal });
+    limit.abort(reason);
+    await expect(changing).rejects.toBe(reason);
+    expect(doubt.isSo).toBe(true);
+  },
+);

@@ -40,7 +40,7 @@ describe('a put that is aborted after it was sent', () => {
     expect([error, put.isInDoubt]).toEqual([timeout, true]);
     expect(inDoubt(error, 'whether it was put', '/q')).toMatchObject({
       code: 'LOCK_UNAVAILABLE',
-      message: 'the servers had not answered after 10 ms; whether it was put is not known',
+      message: 'the servers had not answered in time; whether it was put is not known',
     });
   });
 
