@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Cell, CellChange, Cells, CellWrite } from '../../contract/coordination-backend.js';
 import { checkKey } from '../../contract/key.js';
-import { type Call, inDoubt } from '../../sessions/backend-sessions.js';
+import { inDoubt } from '../../sessions/backend-sessions.js';
+import type { Call } from '../../sessions/backend-sessions.js';
 import { READ_CELL, WRITE_CELL } from '../scripts/coordination-scripts.js';
 import { inSession } from '../session/in-session.js';
 import type { RedisShards } from '../session/redis-shards.js';
