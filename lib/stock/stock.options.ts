@@ -48,7 +48,10 @@ export interface DeductOptions extends StockCallOptions {
 
 /** The options of `restock`. */
 export interface RestockOptions extends StockCallOptions {
-  /** Your own name for the delivery, used once. The same name again adds nothing more. Default: a new one. */
+  /**
+   * Your own name for the delivery, used once. The same name again adds nothing more. With another number of units it
+   * is refused. Default: a new one.
+   */
   readonly restockId?: string | undefined;
 }
 
