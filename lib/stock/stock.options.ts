@@ -58,8 +58,8 @@ export interface RestockOptions extends StockCallOptions {
 /** The options of `forget`. */
 export interface ForgetOptions {
   /**
-   * The minimum age of what is forgotten, in milliseconds. It must be longer than the time in which a failed call may
-   * be repeated.
+   * The minimum age of what is forgotten, in milliseconds. It must be longer than any call takes, and than the time in
+   * which a failed call may be repeated.
    */
   readonly olderThanMs: number;
 }
