@@ -18,7 +18,10 @@ export interface OrderRecord {
   readonly parts: readonly StockPart[];
 }
 
-/** The units of an order that is not decided yet. The order is at work, or its process ended in between. */
+/**
+ * An order that is neither sold nor put back entirely. It is at work, or a call ended in between. After a repeated
+ * refund that failed, all units may be back already.
+ */
 export interface Leftover {
   /** The id of the order. */
   readonly orderId: string;

@@ -8,10 +8,11 @@ import { soldBefore } from './deduction.js';
 import type { Deduction, Leftover } from './deduction.js';
 import type { Deliveries } from './deliveries.js';
 import { DryHints } from './dry-hints.js';
+import { mustHave } from './existing-segments.js';
 import type { OpenOrder } from './open-orders.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
 import { probingOrder } from './stock-plan.js';
-import { checkUnits, mustHave, placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
+import { checkAnswer, placeOf, putBackInto, recoverOrders, takeOrder } from './take-order.js';
 import type { Attempt, StoreTools } from './take-order.js';
 import { WholeRounds } from './whole-rounds.js';
 
@@ -47,12 +48,10 @@ export class LeasedStock implements StockKeeper {
   }
 
   async refund(orderId: string, signal: AbortSignal): Promise<boolean> {
-    const { key } = this.#tools;
     for (;;) {
       const count = await this.#count(signal);
-      const exists = (segment: number) => segment < count;
-      const check = (segments: readonly number[]) => mustHave(key, orderId, segments, exists);
-      const open = await this.#tools.open.reopen(orderId, { exists, check });
+      const reopened = this.#tools.open.reopen(orderId, (segment) => segment < count);
+      const open = await orAbort(reopened, signal);
       if (!open) return false;
       if (open !== 'open') return this.#putBack(open, count, signal);
       // The order is at work, or was left by a killed process. A holder of all segments can tell which.
@@ -64,7 +63,7 @@ export class LeasedStock implements StockKeeper {
     const { store, key } = this.#tools;
     if (!store.add) throw missing(key, 'restock', 'add');
     const count = await this.#count(signal);
-    const shares = await this.#deliveries.begin(restockId, units, count);
+    const shares = await orAbort(this.#deliveries.begin(restockId, units, count), signal);
     const filled = upTo(shares.length).filter((segment) => shares[segment] !== 0);
     mustHave(key, restockId, filled, (segment) => segment < count);
     for (const [segment, share] of shares.entries()) {
@@ -80,7 +79,7 @@ export class LeasedStock implements StockKeeper {
     let units = 0;
     for (const segment of upTo(await this.#count(signal))) {
       const found = await orAbort(store.available(segment), signal);
-      checkUnits('available', found);
+      checkAnswer('available', found);
       units += found;
     }
     return units;
@@ -124,11 +123,12 @@ export class LeasedStock implements StockKeeper {
       const isRefusal = error instanceof LockConfigurationError && !only.some((segment) => tried.has(segment));
       const count = isRefusal ? await this.#count(order.signal) : Infinity;
       if (only.some((segment) => segment < count)) throw error;
+      this.#traffic.segments = count;
       return { outcome: 'dry', found: 0 };
     });
   }
 
-  /** Returns the number of segments. The servers may not answer in time. */
+  /** Returns the number of segments. @throws `signal.reason` */
   async #count(signal: AbortSignal): Promise<number> {
     return orAbort(this.#traffic.lock.count(), signal);
   }

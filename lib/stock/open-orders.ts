@@ -1,10 +1,11 @@
 /**
- * Orders that have taken units of a user's store, or may have, and that are not decided yet. Each has one record, which
- * is written under the lease of a segment before the first unit is taken from that segment.
+ * Orders that have taken units of a user's store, or may have, and are not sold. Each has one record until all units
+ * are back. A deduction writes it under the lease of a segment, before the first unit is taken from that segment. A
+ * refund writes it without a lease, together with the decision and before the first unit is put back.
  *
- * The record decides. One write removes it and records the sale; then the order is sold. A caller that claims the
- * record puts the units back, and the sale has become impossible. A killed process leaves the record to be found. For a
- * caller that holds all segments, every record belongs to an order that no process can be working on any more.
+ * The record of a deduction decides. One write removes it and records the sale; then the order is sold. A caller that
+ * claims the record puts the units back, and the sale has become impossible. A killed process leaves the record to be
+ * found. While a caller holds all segments, no other takes units of these orders or puts them back.
  *
  * An order may be begun again after its record was removed, and versions then start again. So each record names an
  * attempt, which has a record under a name that never recurs. The two are created and removed together. A write that
@@ -16,6 +17,7 @@ import { UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, StoredRecord } from '../contract/record-store.js';
 import { parsed, unitsOf } from './deduction.js';
 import type { Leftover, OrderRecord } from './deduction.js';
+import { mustHave } from './existing-segments.js';
 import { idOf } from './stock-names.js';
 import type { StockNames } from './stock-names.js';
 import type { StockPart } from './stock-plan.js';
@@ -34,12 +36,8 @@ interface FoundOrder extends Omit<OpenOrder, 'attempt'> {
 
 type OpenRecord = Pick<OpenOrder, 'units' | 'segments' | 'attempt'>;
 
-/** The segments that exist by now. */
-interface ExistingSegments {
-  readonly exists: (segment: number) => boolean;
-  /** Throws unless all of these exist. */
-  readonly check: (segments: readonly number[]) => void;
-}
+/** Whether a segment exists by now. */
+type Exists = (segment: number) => boolean;
 
 interface DecidedOrder extends OrderRecord {
   readonly version: number;
@@ -59,7 +57,8 @@ export class OpenOrders {
    * not.
    */
   async begin(orderId: string, units: number, segments: readonly number[]): Promise<OpenOrder | undefined> {
-    return this.#open(orderId, { units, segments, attempt: randomUUID() }, 'absent');
+    const undecided: RecordChange = { name: this.#names.order(orderId), value: UNCHANGED, ifVersion: 'absent' };
+    return this.#open(orderId, { units, segments, attempt: randomUUID() }, undecided);
   }
 
   /** @returns `false` when another caller has claimed the order: its units are being put back */
@@ -73,17 +72,19 @@ export class OpenOrders {
   }
 
   /**
-   * Decides that the units of a sold order are to be put back, and that an order that was not sold never will be. An
-   * order that was refunded before is opened again. A transaction that had put its units back may have been rolled back.
+   * Decides that the units of a sold order are to be put back, and that an order that was not sold never will be.
+   *
+   * An order that was refunded before is opened again. A transaction that had put its units back may have been rolled
+   * back.
    * @returns `'open'` when neither is decided yet; `undefined` when there is nothing to put back
    * @throws LockConfigurationError when a segment of a sold order was removed; then nothing is decided
    */
-  async reopen(orderId: string, existing: ExistingSegments): Promise<OpenOrder | 'open' | undefined> {
+  async reopen(orderId: string, exists: Exists): Promise<OpenOrder | 'open' | undefined> {
     const sale = await this.find(orderId);
-    if (sale?.state === 'refunded') return this.#openAgain(orderId, sale, existing);
+    if (sale?.state === 'refunded') return this.#openAgain(orderId, sale, exists);
     const parts = sale?.parts ?? [];
     const segments = parts.map(({ segment }) => segment);
-    existing.check(segments);
+    mustHave(this.#names.key, orderId, segments, exists);
     const record: OpenRecord = { units: unitsOf(parts), segments, attempt: randomUUID() };
     const name = this.#names.openOrder(orderId);
     const refunded: OrderRecord = { state: 'refunded', parts };
@@ -93,12 +94,12 @@ export class OpenOrders {
       ...(sale ? [this.#newAttempt(record, orderId)] : []),
     ]);
     if (write.isApplied) return sale && openOrder(orderId, record, write.records[0]);
-    return write.conflict === name ? 'open' : this.reopen(orderId, existing);
+    return write.conflict === name ? 'open' : this.reopen(orderId, exists);
   }
 
   /**
    * Claims the order: only this caller puts its units back. Returns `undefined` when another caller has decided.
-   * @throws LockConfigurationError also when a former version has left the order open
+   * @throws LockConfigurationError when a former version has left the order open
    */
   async claim(found: FoundOrder): Promise<OpenOrder | undefined> {
     const open = ofThisVersion(found);
@@ -134,29 +135,32 @@ export class OpenOrders {
     return record && { ...parsed<OrderRecord>(record), version: record.version };
   }
 
-  /** Records an open order if it is not open, and the record of its decision is as expected. */
-  async #open(orderId: string, record: OpenRecord, ifOrder: number | 'absent'): Promise<OpenOrder | undefined> {
+  /** Records an open order if it is not open, together with the change of the record of its decision. */
+  async #open(orderId: string, record: OpenRecord, decision: RecordChange): Promise<OpenOrder | undefined> {
     const write = await this.#records.write([
       { name: this.#names.openOrder(orderId), value: JSON.stringify(record), ifVersion: 'absent' },
       this.#newAttempt(record, orderId),
-      { name: this.#names.order(orderId), value: UNCHANGED, ifVersion: ifOrder },
+      decision,
     ]);
     return write.isApplied ? openOrder(orderId, record, write.records[0]) : undefined;
   }
 
   /** Opens a refunded order for its segments that exist, or finds it open. */
-  async #openAgain(
-    orderId: string,
-    sale: DecidedOrder,
-    existing: ExistingSegments,
-  ): Promise<OpenOrder | 'open' | undefined> {
+  async #openAgain(orderId: string, sale: DecidedOrder, exists: Exists): Promise<OpenOrder | 'open' | undefined> {
     const found = await this.#read(orderId);
-    if (found) return ofThisVersion(found);
-    const parts = sale.parts.filter(({ segment }) => existing.exists(segment));
+    // If the decision were forgotten now, the units of a new order of this id could be put back. So it is made young.
+    const refunded: OrderRecord = { state: 'refunded', parts: sale.parts };
+    const decision = { name: this.#names.order(orderId), value: JSON.stringify(refunded), ifVersion: sale.version };
+    if (found) {
+      const open = ofThisVersion(found);
+      const write = await this.#records.write([decision]);
+      return write.isApplied ? open : this.reopen(orderId, exists);
+    }
+    const parts = sale.parts.filter(({ segment }) => exists(segment));
     if (parts.length === 0) return undefined;
     const segments = parts.map(({ segment }) => segment);
     const record: OpenRecord = { units: unitsOf(parts), segments, attempt: randomUUID() };
-    return (await this.#open(orderId, record, sale.version)) ?? this.reopen(orderId, existing);
+    return (await this.#open(orderId, record, decision)) ?? this.reopen(orderId, exists);
   }
 
   #removalOf(open: OpenOrder): RecordChange[] {

@@ -40,11 +40,13 @@ export class RecordStock implements StockKeeper {
 
   async restock(delivery: Delivery): Promise<void> {
     const name = this.#names.restock(delivery.restockId);
-    const checkRepeated = async () => {
-      const record = await this.#records.read(name);
-      if (record) checkDelivered(delivery, record);
+    const repeated = async () => {
+      const record = await orAbort(this.#records.read(name), delivery.signal);
+      // A delivery that was forgotten in between counts as new.
+      if (!record) return this.restock(delivery);
+      checkDelivered(delivery, record);
     };
-    return this.#writer.serve(new Restock(delivery, name, checkRepeated), delivery.signal);
+    return this.#writer.serve(new Restock(delivery, name, repeated), delivery.signal);
   }
 
   async available(signal: AbortSignal): Promise<number> {
@@ -59,8 +61,8 @@ export class RecordStock implements StockKeeper {
     return 0;
   }
 
-  async #soldBefore({ orderId, quantity }: Order): Promise<Deduction | undefined> {
-    const record = await this.#records.read(this.#names.order(orderId));
+  async #soldBefore({ orderId, quantity, signal }: Order): Promise<Deduction | undefined> {
+    const record = await orAbort(this.#records.read(this.#names.order(orderId)), signal);
     return record && soldBefore(orderId, quantity, parsed<OrderRecord>(record));
   }
 

@@ -98,8 +98,9 @@ export class SegmentedStock {
   }
 
   /**
-   * Returns the orders that have taken units, or may have, and that are not decided yet. They are at work right now, or
-   * their process ended in between. The built-in store has none.
+   * Returns the orders that have taken units, or may have, and that are neither sold nor put back entirely. They are at
+   * work right now, or a call ended in between. After a repeated refund that failed, all units may be back already. The
+   * built-in store has none.
    */
   async leftovers(): Promise<readonly Leftover[]> {
     return this.#parts.keeper.leftovers();

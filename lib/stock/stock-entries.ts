@@ -55,7 +55,7 @@ export class Purchase implements StockCommand<Deduction | null> {
     // After a conflict, a write to many segments would make another conflict more likely.
     if (attempt > 0) return after;
     const merged = mergeLevels(after, this.#mergeBelow);
-    return merged === after || fits(merged, change) ? merged : after;
+    return fits(merged, change) ? merged : after;
   }
 
   /** Moves units of the order to one segment, so that it is taken from fewer. After a conflict, from fewer segments. */
@@ -103,11 +103,14 @@ export class Restock implements StockCommand<void> {
   readonly contested: () => Promise<void>;
   readonly #delivery: Delivery;
 
-  /** @param checkRepeated throws when the delivery that was made under this id is another one */
-  constructor(delivery: Delivery, recordName: string, checkRepeated: () => Promise<void>) {
+  /**
+   * @param repeated throws when the delivery that was made under this id is another one, and delivers again when it was
+   *   forgotten
+   */
+  constructor(delivery: Delivery, recordName: string, repeated: () => Promise<void>) {
     this.#delivery = delivery;
     this.recordName = recordName;
-    this.contested = checkRepeated;
+    this.contested = repeated;
   }
 
   plan(levels: Levels, hints: PlanHints): Planned<void> {

@@ -7,7 +7,8 @@ import { escapedSegment } from '../contract/key.js';
 export class StockNames {
   readonly head: string;
 
-  constructor(key: string) {
+  /** @param key the key as the application wrote it */
+  constructor(readonly key: string) {
     this.head = `stock/${escapedSegment(key)}`;
   }
 

@@ -1,5 +1,6 @@
 import { LockConfigurationError } from '../contract/errors.js';
 import type { RecordChange, RecordStore, StoredRecord } from '../contract/record-store.js';
+import { MOST_SEGMENTS } from '../contract/segment.options.js';
 import { parsed } from './deduction.js';
 import type { StockNames } from './stock-names.js';
 import type { Levels } from './stock-plan.js';
@@ -77,8 +78,8 @@ export class StockSnapshot {
 }
 
 function segmentsOf(head: StoredRecord): number {
-  const { segments } = Object(parsed(head)) as { segments?: unknown };
-  if (Number.isInteger(segments)) return segments as number;
+  const { segments = 0 } = Object(parsed(head)) as { segments?: number };
+  if (Number.isInteger(segments) && segments >= 1 && segments <= MOST_SEGMENTS) return segments;
   throw new LockConfigurationError(`the record "${head.name}" is no number of segments`);
 }
 

@@ -17,7 +17,8 @@ import type { StockSnapshot } from './stock-snapshot.js';
 import type { Levels } from './stock-plan.js';
 
 const MOST_ENTRIES = 32;
-// A name takes up to three times its bytes in a request, and a refund writes longer numbers than its sale.
+// A write is kept small: its names take up to three times their bytes in a request, and the numbers of a refund are
+// longer than those of its sale.
 const MOST_BYTES = LARGEST_WRITE_BYTES / 2;
 const FIRST_PAUSE_MS = 1;
 const LONGEST_PAUSE_MS = 50;

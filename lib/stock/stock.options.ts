@@ -48,15 +48,18 @@ export interface DeductOptions extends StockCallOptions {
 
 /** The options of `restock`. */
 export interface RestockOptions extends StockCallOptions {
-  /** Your own name for the delivery, used once. The same name again adds nothing more. Default: a new one. */
+  /**
+   * Your own name for the delivery, used once. The same name again adds nothing more. With another number of units it
+   * is refused. Default: a new one.
+   */
   readonly restockId?: string | undefined;
 }
 
 /** The options of `forget`. */
 export interface ForgetOptions {
   /**
-   * The minimum age of what is forgotten, in milliseconds. It must be longer than the time in which a failed call may
-   * be repeated.
+   * The minimum age of what is forgotten, in milliseconds. It must be longer than any call takes, and than the time in
+   * which a failed call may be repeated.
    */
   readonly olderThanMs: number;
 }

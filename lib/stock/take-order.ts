@@ -5,11 +5,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { NEVER, orAbort } from '../async/abort.js';
 import { check } from '../contract/check.js';
-import { LockConfigurationError, LockLostError } from '../contract/errors.js';
+import { LockLostError } from '../contract/errors.js';
 import type { SegmentLease } from '../contract/segment.options.js';
 import { deductionOf, unitsOf } from './deduction.js';
 import type { Deduction } from './deduction.js';
 import type { DryHints } from './dry-hints.js';
+import { mustHave } from './existing-segments.js';
 import type { OpenOrder, OpenOrders } from './open-orders.js';
 import type { SegmentStore, Order } from './stock-keeper.js';
 import type { StockPart } from './stock-plan.js';
@@ -142,12 +143,15 @@ export async function putBackInto(
 ): Promise<number> {
   const units = await store.putBack({ key, orderId, ...placeOf(lease) });
   dry.forget(lease.segment);
-  checkUnits('putBack', units);
+  checkAnswer('putBack', units);
   return units;
 }
 
-/** @throws LockConfigurationError for the text that a driver makes of a number */
-export function checkUnits(method: string, units: number): void {
+/**
+ * The text that a driver may make of a number is refused, too.
+ * @throws LockConfigurationError unless it is a whole number, 0 or more
+ */
+export function checkAnswer(method: string, units: number): void {
   const isNumber = Number.isSafeInteger(units) && units >= 0;
   check(isNumber, `what the store’s ${method} returns`, units, 'a whole number, 0 or more');
 }
@@ -175,18 +179,4 @@ export function placeOf(lease: SegmentLease): { segment: number; fencingToken: b
   const { segment, fencingToken, signal } = lease;
   if (!lease.isHeld()) throw signal.aborted ? signal.reason : new LockLostError(lease.key, 'it was released');
   return { segment, fencingToken, signal };
-}
-
-/** @throws LockConfigurationError unless all segments of an order or a delivery still exist */
-export function mustHave(
-  key: string,
-  id: string,
-  segments: readonly number[],
-  exists: (segment: number) => boolean,
-): void {
-  const removed = segments.filter((segment) => !exists(segment));
-  if (removed.length === 0) return;
-  const [last, fewest] = [Math.max(...removed), Math.max(...removed) + 1];
-  const text = `"${key}" has no segment ${last} any more to put units of "${id}" into: resize it to ${fewest} segments`;
-  throw new LockConfigurationError(`${text} or more, and repeat the call`, { key });
 }

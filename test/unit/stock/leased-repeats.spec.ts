@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
 import { hash } from '../../../lib/composite/segment-route.js';
 import { LockConfigurationError, LockTimeoutError } from '../../../lib/contract/errors.js';
@@ -157,6 +157,64 @@ describe('a refund that is repeated', () => {
     expect(await stock.refund('x')).toBe(true);
     await shops[0]!.segmented('sku', { segments: 2 }).resize(1, () => void ledger.levels.splice(0, 2, 3));
     expect(await stock.refund('x')).toBe(false);
+    expect([ledger.levels, await stock.leftovers()]).toEqual([[3], []]);
+  });
+});
+
+describe('a refund that is repeated long after the first one', () => {
+  const DAY_MS = 24 * 3_600_000;
+
+  function aDayLater(): void {
+    const later = Date.now() + DAY_MS;
+    vi.useFakeTimers({ toFake: ['Date'], now: later });
+    onTestFinished(() => void vi.useRealTimers());
+  }
+
+  it.each(['succeeded', 'failed'])('and %s is not forgotten while it waits', async (how) => {
+    const { stock, stocks, shops, ledger, backend } = openLeasedStock([3], {}, 2);
+    await stock.deduct(3, { orderId: 'x' });
+    const broken = new Error('the database is down');
+    if (how === 'failed') ledger.after = () => Promise.reject(broken);
+    await stock.refund('x').catch(() => {});
+    ledger.after = async () => {};
+    expect([ledger.units, (await stock.leftovers()).length]).toEqual([3, how === 'failed' ? 1 : 0]);
+    aDayLater();
+    const lease = await shops[1]!.segmented('sku', { segments: 1 }).acquire();
+    const again = stock.refund('x');
+    await eventually(() => backend.contenders('sku/#0000').length === 2, 'the refund waits');
+    expect(await stock.forget({ olderThanMs: DAY_MS / 2 })).toBe(0);
+    const anew = expect(stocks[1]!.deduct(3, { orderId: 'x' })).rejects.toThrow(/"x" was refunded/);
+    await lease.release();
+    await anew;
+    expect(await again).toBe(false);
+    expect([ledger.units, ledger.unitsTaken]).toEqual([3, 0]);
+  });
+
+  it('puts back what was sold anew after the first one was forgotten', async () => {
+    const { stock, stocks, records, ledger } = openLeasedStock([3, 3], {}, 2);
+    const [zero, one] = [0, 1].map((wanted) => ['a', 'b', 'c', 'd'].find((route) => hash(route) % 2 === wanted)!);
+    await stock.deduct(2, { orderId: 'x', routeBy: zero! });
+    expect(await stock.refund('x')).toBe(true);
+    records.beforeWrite = async () => {
+      records.beforeWrite = async () => {};
+      await stock.forget({ olderThanMs: 0 });
+      const parts = [{ segment: 1, units: 2 }];
+      expect(await stocks[1]!.deduct(2, { orderId: 'x', routeBy: one! })).toMatchObject({ parts });
+    };
+    expect(await stock.refund('x')).toBe(true);
+    expect([ledger.levels, ledger.unitsTaken]).toEqual([[3, 3], 0]);
+  });
+
+  it('and fails leaves a leftover without units, which a recovery removes', async () => {
+    const { stock, ledger } = openLeasedStock([3]);
+    await stock.deduct(3, { orderId: 'x' });
+    expect(await stock.refund('x')).toBe(true);
+    const broken = new Error('the database is down');
+    ledger.before = () => Promise.reject(broken);
+    await expect(stock.refund('x')).rejects.toBe(broken);
+    ledger.before = async () => {};
+    expect(await stock.leftovers()).toMatchObject([{ orderId: 'x', units: 3 }]);
+    expect(await stock.recover()).toBe(0);
     expect([ledger.levels, await stock.leftovers()]).toEqual([[3], []]);
   });
 });

@@ -25,7 +25,7 @@ export function openDoomedStock(levels: readonly number[], options: Partial<Stoc
     died.resolve();
     return dead.promise;
   };
-  /** Lets the dying process make a call. The call goes on until the end of the test, so that it leaves no timer behind. */
+  /** Lets the dying process make a call. It goes on until the end of the test, so that it leaves no timer behind. */
   const begin = (call: () => Promise<unknown>): void => {
     const ended = call().then(
       () => {},

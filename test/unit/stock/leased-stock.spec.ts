@@ -385,6 +385,18 @@ describe('a call that cannot be served', () => {
     await expect(call(stock)).rejects.toThrow(LockTimeoutError);
   });
 
+  it.each([
+    ['deduct', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'x', waitMs: 20 })],
+    ['refund', (stock: SegmentedStock) => stock.refund('x', { waitMs: 20 })],
+    ['restock', (stock: SegmentedStock) => stock.restock(1, { restockId: 'x', waitMs: 20 })],
+  ])('times out while it reads the record of an earlier call: %s', async (_what, call) => {
+    const { stock, records } = openLeasedStock([4]);
+    await stock.restock(1, { restockId: 'x' });
+    await stock.deduct(1, { orderId: 'x' });
+    records.isHanging = (name) => /\/(?:orders|restocks)\//.test(name);
+    await expect(call(stock)).rejects.toThrow(LockTimeoutError);
+  });
+
   it('times out while the store counts', async () => {
     const { stock, ledger } = openLeasedStock([4]);
     ledger.available = () => new Promise(() => {});

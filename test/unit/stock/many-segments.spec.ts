@@ -74,6 +74,28 @@ describe('a stock of more segments than one write may change', () => {
   });
 });
 
+describe('a call that changes as many segments as one write may have changes', () => {
+  // The record of the call itself would be one too many.
+  it.each([
+    ['an order after which units are moved', (stock: SegmentedStock) => stock.deduct(1), 126],
+    ['an order of all units', (stock: SegmentedStock) => stock.deduct(127), 0],
+    ['a delivery', (stock: SegmentedStock) => stock.restock(127), 254],
+  ])('is served: %s', async (_what, call, left) => {
+    const { stock, levels } = await openStock([64, 63], { segments: 127 });
+    expect(await levels()).toEqual(Array.from({ length: 127 }, () => 1));
+    await call(stock);
+    expect(await stock.available()).toBe(left);
+  });
+
+  it('is not written together with another', async () => {
+    const { stock, records } = await openStock([63, 63], { segments: 126, mergeBelow: 1 });
+    for (const orderId of ['a', 'b']) expect((await stock.deduct(63, { orderId }))?.parts).toHaveLength(63);
+    // The refunds arrive while the units are counted, so they are served together.
+    expect(await Promise.all([stock.available(), stock.refund('a'), stock.refund('b')])).toEqual([0, true, true]);
+    expect(Math.max(...records.writes.map((changes) => changes.length))).toBeLessThanOrEqual(127);
+  });
+});
+
 describe('a stock of 1,024 segments with a key of 1,000 characters', () => {
   it('is restocked and sold, in writes that every server takes', async () => {
     const { backend, shops } = openShops(1);

@@ -214,6 +214,21 @@ describe('a delivery', () => {
     expect(await stock.available()).toBe(10);
   });
 
+  it('that is forgotten while it is repeated is a new one', async () => {
+    const { stock, records } = await openStock(0);
+    await stock.restock(10, { restockId: 'lorry' });
+    const read = records.read.bind(records);
+    records.read = async (name) => {
+      records.read = read;
+      await stock.forget({ olderThanMs: 0 });
+      return read(name);
+    };
+    await stock.restock(10, { restockId: 'lorry' });
+    expect(await stock.available()).toBe(20);
+    await stock.restock(10, { restockId: 'lorry' });
+    expect(await stock.available()).toBe(20);
+  });
+
   it('applies a new number of segments, and leaves no units in the old ones', async () => {
     const { shops, records } = await openStock(16, { segments: 8 });
     const fewer = shops[0]!.stock('sku', { segments: 2 });
@@ -257,6 +272,19 @@ describe('a call that cannot be served', () => {
     expect(await version()).toBeGreaterThan(before);
     records.beforeWrite = async () => {};
     expect((await stock.deduct(1))?.units).toBe(1);
+  });
+
+  it.each([
+    ['repeated deduct', (stock: SegmentedStock) => stock.deduct(1, { orderId: 'x', waitMs: 20 })],
+    ['sold-out deduct', (stock: SegmentedStock) => stock.deduct(100, { orderId: 'x', waitMs: 20 })],
+    ['repeated restock', (stock: SegmentedStock) => stock.restock(1, { restockId: 'x', waitMs: 20 })],
+  ])('times out while it reads the record of an earlier call: %s', async (_what, call) => {
+    const { stock, records } = await openStock(10);
+    await stock.restock(1, { restockId: 'x' });
+    await stock.deduct(1, { orderId: 'x' });
+    records.isHanging = (name) => /\/(?:orders|restocks)\//.test(name);
+    await expect(call(stock)).rejects.toThrow(LockTimeoutError);
+    expect(await stock.available()).toBe(10);
   });
 
   it('times out while a refund reads what a server does not answer', async () => {
@@ -325,6 +353,21 @@ describe('a call that cannot be served', () => {
     expect(await stock.available()).toBe(8);
   });
 
+  it('is not repeated when its caller gave up while it was refused together with others', async () => {
+    const { stock, records } = await openStock(10);
+    const abort = new AbortController();
+    records.beforeWrite = async (changes) => {
+      if (!changes.some(({ name }) => name.endsWith('/orders/long'))) return;
+      abort.abort(new Error('mine'));
+      throw new LockConfigurationError('the path is too long');
+    };
+    const order = stock.deduct(1, { orderId: 'x', signal: abort.signal });
+    const refused = expect(stock.deduct(1, { orderId: 'long' })).rejects.toThrow('the path is too long');
+    await expect(order).rejects.toThrow('mine');
+    await refused;
+    expect(await stock.available()).toBe(10);
+  });
+
   it('may have been served when its reply was lost, which its id shows', async () => {
     const { stock, records } = await openStock(10);
     const lost = new LockUnavailableError('not known');
@@ -359,11 +402,16 @@ describe('a record of a stock', () => {
     await connectionOf(fresh).backend.records.write([{ name: 'stock/sku', value: 'nonsense' }]);
     await expect(fresh.stock('sku', { segments: 1 }).deduct(1)).rejects.toThrow(/"stock\/sku" was not written by this/);
     await expect(stock.available()).rejects.toThrow(/"stock\/sku\/0001" is no number of units/);
-    await connectionOf(fresh).backend.records.write([{ name: 'stock/sku', value: '{"count":4}' }]);
-    await expect(fresh.stock('sku', { segments: 1 }).deduct(1)).rejects.toThrow(
-      /"stock\/sku" is no number of segments/,
-    );
   });
+
+  it.each(['{"count":4}', '{"segments":0}', '{"segments":-1}', '{"segments":1025}', '{"segments":5e9}'])(
+    'is refused when it is no number of segments: %s',
+    async (value) => {
+      const { stock, records } = await openStock(0);
+      await records.write([{ name: 'stock/sku', value }]);
+      await expect(stock.deduct(1)).rejects.toThrow(/"stock\/sku" is no number of segments/);
+    },
+  );
 });
 
 describe('bad input', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
-import { upTo } from '../../../lib/composite/segment-route.js';
+import { hash } from '../../../lib/composite/segment-route.js';
 import { Deliveries } from '../../../lib/stock/deliveries.js';
 import { LeasedStock, LeasedTraffic } from '../../../lib/stock/leased-stock.js';
 import { OpenOrders } from '../../../lib/stock/open-orders.js';
@@ -20,8 +20,8 @@ function openSearch(levels: readonly number[]) {
   return { ...opened, traffic, keeper: new LeasedStock(tools, traffic, new Deliveries(records, names)) };
 }
 
-function order(quantity: number, signal = NEVER): Order {
-  return { orderId: 'x', isNamed: true, quantity, split: true, routeBy: undefined, signal };
+function order(quantity: number, signal = NEVER, routeBy?: string): Order {
+  return { orderId: 'x', isNamed: true, quantity, split: true, routeBy, signal };
 }
 
 describe('an order that looks for a segment with all of its units', () => {
@@ -46,11 +46,43 @@ describe('an order that looks for a segment with all of its units', () => {
       ledger.levels.splice(0, 4, 5, 0);
     });
     await isResizing.promise;
-    upTo(3).forEach((segment) => traffic.dry.note(segment, 1));
+    // A hint would live for a second only.
+    traffic.dry.mayHave = (segment) => segment === 3;
     const sale = keeper.deduct(order(2));
     await eventually(() => backend.contenders('sku/#0003').length === 2, 'the order waits');
     mayResize.resolve();
     await resize;
     expect((await sale)?.parts).toEqual([{ segment: 0, units: 2 }]);
+  });
+
+  it('ends when all segments that it has not tried are removed, and nothing is known of the others', async () => {
+    const { keeper, traffic, ledger, shops, backend } = openSearch([0, 0, 0, 0]);
+    const [isResizing, mayResize] = [deferred(), deferred()];
+    const migrate = async () => {
+      isResizing.resolve();
+      await mayResize.promise;
+      ledger.levels.splice(0, 4, 1, 0);
+    };
+    const endless = new AbortController();
+    const count = traffic.lock.count.bind(traffic.lock);
+    let [counts, resize] = [0, Promise.resolve()];
+    traffic.lock.count = async () => {
+      if (++counts > 20) endless.abort(new Error('there is no end of it'));
+      if (ledger.calls.length === 2 && counts < 4) {
+        resize = shops[1]!.segmented('sku', { segments: 4 }).resize(2, migrate);
+        await isResizing.promise;
+      }
+      return count();
+    };
+    const first = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i'].find((route) => hash(route) % 4 === 0);
+    const sale = keeper.deduct(order(1, endless.signal, first));
+    await isResizing.promise;
+    const removed = ['sku/#0002', 'sku/#0003'];
+    await eventually(() => removed.some((key) => backend.contenders(key).length === 2), 'the order waits');
+    traffic.dry.clear();
+    mayResize.resolve();
+    await resize;
+    expect((await sale)?.parts).toEqual([{ segment: 0, units: 1 }]);
+    expect(ledger.calls.slice(0, 2)).toEqual(['take 0', 'take 1']);
   });
 });

@@ -14,9 +14,12 @@ export class WatchedRecords implements RecordStore {
   beforeWrite: (changes: readonly RecordChange[]) => Promise<void> = async () => {};
   /** Called after each write, before it resolves. The write rejects when this rejects. */
   afterWrite: (changes: readonly RecordChange[]) => Promise<void> = async () => {};
+  /** Whether a read of this record alone is never answered. */
+  isHanging: (name: string) => boolean = () => false;
 
   async read(name: string): Promise<StoredRecord | undefined> {
     await passing();
+    if (this.isHanging(name)) return new Promise(() => {});
     return this.#inner.read(name);
   }
 

@@ -1,6 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { NEVER } from '../../../lib/async/abort.js';
 import { deferred } from '../../../lib/async/deferred.js';
 import { SharedByKey } from '../../../lib/stock/stocks.js';
@@ -69,6 +69,31 @@ describe('a stock writer', () => {
     };
     expect(await writer.serve(move, NEVER)).toBe('taken');
     expect(attempts).toEqual([0, 1, 2, 3, 2, 1, 0, 0]);
+  });
+
+  it('pauses shortly again after a write was applied', async () => {
+    const records = new WatchedRecords();
+    const names = new StockNames('sku');
+    await records.write([{ name: names.head, value: '{"segments":1}' }]);
+    await records.write([{ name: names.segment(0), value: '5' }]);
+    const writer = new StockWriter(records, new StockSnapshot(records, names), () => 1);
+    const isRefused = [true, true, true, false, true, false];
+    records.beforeWrite = async (changes) => {
+      const isMove = changes.some(({ ifVersion }) => typeof ifVersion === 'number');
+      if (isMove && isRefused.shift()) await records.write([{ name: names.segment(0), value: '5' }]);
+    };
+    const move: StockCommand<string> = {
+      plan: (levels) => {
+        const moved = levelsAfter(levels, [{ segment: 0, units: 1 }], -1);
+        return isRefused.length > 1
+          ? { moved }
+          : { levels: moved, change: { name: 'own', value: '' }, outcome: 'taken' };
+      },
+    };
+    const timers = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => timers.mockRestore());
+    expect(await writer.serve(move, NEVER)).toBe('taken');
+    expect(timers.mock.calls.map(([, ms]) => ms)).toEqual([2, 4, 1]);
   });
 
   it('does not look for the outcome of a caller that has given up while its entry was refused', async () => {
