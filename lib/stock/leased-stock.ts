@@ -8,7 +8,7 @@ import { soldBefore } from './deduction.js';
 import type { Deduction, Leftover } from './deduction.js';
 import type { Deliveries } from './deliveries.js';
 import { DryHints } from './dry-hints.js';
-import { mustHave } from './existing-segments.js';
+import { mustHave } from './stock-names.js';
 import type { OpenOrder } from './open-orders.js';
 import type { Delivery, Order, StockKeeper } from './stock-keeper.js';
 import { probingOrder } from './stock-plan.js';

@@ -17,8 +17,7 @@ import { UNCHANGED } from '../contract/record-store.js';
 import type { RecordChange, RecordStore, StoredRecord } from '../contract/record-store.js';
 import { parsed, unitsOf } from './deduction.js';
 import type { Leftover, OrderRecord } from './deduction.js';
-import { mustHave } from './existing-segments.js';
-import { idOf } from './stock-names.js';
+import { idOf, mustHave } from './stock-names.js';
 import type { StockNames } from './stock-names.js';
 import type { StockPart } from './stock-plan.js';
 

@@ -10,7 +10,7 @@ import type { SegmentLease } from '../contract/segment.options.js';
 import { deductionOf, unitsOf } from './deduction.js';
 import type { Deduction } from './deduction.js';
 import type { DryHints } from './dry-hints.js';
-import { mustHave } from './existing-segments.js';
+import { mustHave } from './stock-names.js';
 import type { OpenOrder, OpenOrders } from './open-orders.js';
 import type { SegmentStore, Order } from './stock-keeper.js';
 import type { StockPart } from './stock-plan.js';

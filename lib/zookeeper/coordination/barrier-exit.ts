@@ -10,8 +10,8 @@
  * Session loss: a member that had not yet left is out. A member that had left waits for the others with the next
  * session.
  */
-import { orAbort, withAnyAbort } from '../../async/abort.js';
-import { orTimeout } from '../../async/timer.js';
+import { withAnyAbort } from '../../async/abort.js';
+import { orLateAbort } from '../../async/timer.js';
 import type { Contender } from '../recipes/contender.js';
 import { NodeDeletedError } from '../recipes/held-nodes.js';
 import type { LockDirectory } from '../recipes/lock-directory.js';
@@ -45,7 +45,8 @@ export class BarrierExit {
     return withAnyAbort([signal, session.signal], async (limit) => {
       for (;;) {
         const left = await this.#look(session, limit);
-        if (left.length === 0) return settledSoon(this.#isLast(session), limit);
+        // No other member is left to wait for, so an answer that comes soon still counts.
+        if (left.length === 0) return orLateAbort(this.#isLast(session), limit, LEAVING_MS);
         await this.#wait(session, left, limit);
       }
     });
@@ -98,12 +99,4 @@ export class BarrierExit {
     const isNotOurs = error === ErrorCode.noNode || error === ErrorCode.notEmpty;
     if (error !== ErrorCode.ok && !isNotOurs) throw new KeeperError(error, path);
   }
-}
-
-/**
- * Settles as the promise does, or rejects with `signal.reason`. An answer that comes soon after that still counts: no
- * other member is left to wait for.
- */
-function settledSoon(leaving: Promise<void>, signal: AbortSignal): Promise<void> {
-  return orAbort(leaving, signal).catch((error: unknown) => orTimeout(leaving, LEAVING_MS, () => error));
 }

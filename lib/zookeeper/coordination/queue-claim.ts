@@ -174,6 +174,8 @@ class Claim implements TakenItem {
   readonly #contender: Contender;
   readonly #what: Claimed;
   readonly #leavingMs: number;
+  /** Whether the caller of `ack()` was told that the claim is lost. It may put the item back after that. */
+  #isGivenUp = false;
 
   constructor(session: Session, claims: LockDirectory, node: CreatedNode, what: Claimed) {
     this.id = what.id;
@@ -191,6 +193,7 @@ class Claim implements TakenItem {
     const { key, path } = this.#what;
     if (!this.lease.isHeld()) throw lost(key);
     await whileCurrent(this.#session, this.#completed(), () => {
+      this.#isGivenUp = true;
       throw lost(key);
     });
     leftBacklog(this.#session, path);
@@ -199,10 +202,9 @@ class Claim implements TakenItem {
 
   /** Deletes the item and the claim in one transaction, so that the item is never visible without its claim. */
   async #completed(): Promise<void> {
-    const { path } = this.#what;
     let isInDoubt = false;
     const remove = () =>
-      this.#remove(path).catch((error: unknown) => {
+      this.#remove().catch((error: unknown) => {
         isInDoubt ||= isConnectionLoss(error);
         throw error;
       });
@@ -211,7 +213,9 @@ class Claim implements TakenItem {
     );
   }
 
-  async #remove(item: string): Promise<void> {
+  async #remove(): Promise<void> {
+    const { key, path: item } = this.#what;
+    if (this.#isGivenUp) throw lost(key);
     const ops = [item, this.#contender.path].map((path) => ({ type: 'delete', path }) as const);
     const { results } = await this.#session.requests.multi(ops);
     const failed = refusedAt(results);
@@ -234,7 +238,7 @@ class Claim implements TakenItem {
     if (!isInDoubt || (await this.#isThere())) await this.#contender.leave(this.#leavingMs);
   }
 
-  /** Whether the claim still exists. Without an answer it goes with the session. */
+  /** Whether the claim still exists. A claim that cannot be read is left to the end of its session. */
   async #isThere(): Promise<boolean> {
     const { path, czxid } = this.#contender;
     const found = this.#session.surely(() => this.#session.requests.read(path));

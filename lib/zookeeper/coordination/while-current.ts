@@ -8,10 +8,12 @@ import type { Session } from '../session/session.js';
 
 /** The number of checks per session timeout whether the session may have expired. */
 const LOOKS = 20;
+/** The number of checks after that while a server is connected: its answer, or the end of the session, is on its way. */
+const LATE_LOOKS = 5;
 
 /**
  * Settles as the promise does, or as `doubtful` once the session may have expired. An answer that has arrived by then
- * takes precedence.
+ * takes precedence. After a stall of this process, a connected server has a quarter of the session timeout to answer.
  */
 export async function whileCurrent<T>(session: Session, answer: Promise<T>, doubtful: () => T): Promise<T> {
   const known = new OwnAbortController();
@@ -23,6 +25,9 @@ export async function whileCurrent<T>(session: Session, answer: Promise<T>, doub
 }
 
 async function untilDoubtful(session: Session, signal: AbortSignal): Promise<void> {
-  while (session.isCurrent) await pause(session.timeoutMs / LOOKS, signal);
+  for (let late = 0; session.isCurrent || (session.isConnected && late < LATE_LOOKS);) {
+    if (!session.isCurrent) late++;
+    await pause(session.timeoutMs / LOOKS, signal);
+  }
   await new Promise<void>((resolve) => afterReading(resolve));
 }

@@ -15,7 +15,7 @@ export interface OwnWatch {
   readonly isSet: boolean;
   /** Resolves when `isSet` becomes true. Never rejects. */
   readonly set: Promise<void>;
-  /** Called when a contender that was leaving has not left. What was taken for its own deletion counts then. */
+  /** Called when a contender that was leaving has not left. The event that came meanwhile is handled now. */
   stays(): void;
 }
 

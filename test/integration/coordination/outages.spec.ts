@@ -6,7 +6,7 @@ import { openCoordination } from '../../support/coordination/services.js';
 import { eventually } from '../../support/eventually.js';
 import { openClient } from '../../support/znodes.js';
 
-const SHORT_MS = 2_000;
+const SHORT_MS = 4_000;
 const LONG_MS = 10_000;
 const OPEN = [{ permissions: 31, scheme: 'world', id: 'anyone' }];
 
@@ -56,6 +56,18 @@ describe('an item that is acknowledged, without a server', () => {
     expect(item.isHeld()).toBe(false);
     server.heal();
     expect(below('%queues/test%2Fq/items')).toEqual([]);
+  });
+
+  it('is not removed any more after its caller was told that it is lost', async () => {
+    const { server, service } = await withOutage(SHORT_MS);
+    await service.queue('q').put('one');
+    const item = (await service.queue('q').take())!;
+    // A server that is restarted counts the timeouts of sessions anew, so this one goes on.
+    const killed = server.loseRequest({ op: 'delete', path: /queue-/ }).then(() => server.kill());
+    await Promise.all([killed, expect(item.ack()).rejects.toMatchObject({ code: 'LOCK_LOST' })]);
+    await item.nack();
+    await server.restart();
+    expect((await service.queue('q').take({ waitMs: 20_000 }))?.value).toBe('one');
   });
 
   /** An item whose acknowledgement is in doubt, a client that stays connected, and the paths of item and claim. */
