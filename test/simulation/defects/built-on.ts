@@ -143,8 +143,8 @@ export const BUILT_ON: readonly Defect[] = [
     edits: [
       {
         file: 'stock/stock-entries.js',
-        replace: "change: { name: this.recordName, value, ifVersion: 'absent' },",
-        by: 'change: { name: this.recordName, value },',
+        replace: "const change = { name: this.recordName, value, ifVersion: 'absent' };",
+        by: 'const change = { name: this.recordName, value };',
       },
       {
         file: 'zookeeper/records/record-write.js',
