@@ -87,9 +87,14 @@ export class LocalQueue implements SharedLeaseListener, WaiterListener {
     return [...this.holders(), ...waiters];
   }
 
+  /** The number of leases of the backend that this process has, in use or not. */
+  get leases(): number {
+    return this.#sharedLeases.length;
+  }
+
   /** Whether this process has a lease of the backend, in use or not. */
   get hasKey(): boolean {
-    return this.#sharedLeases.length > 0;
+    return this.leases > 0;
   }
 
   /** The callers of this process that hold the key, the earliest first, up to `most`. */

@@ -13,22 +13,25 @@ import type { LockConnection } from './lock-connection.js';
 import { identityOfPermits } from './semaphores.js';
 
 /** Returns the local queue of a mode in this process, if there is one. */
-type FindLine = (mode: LeaseMode) => Pick<LocalQueue, 'callers' | 'isKept'> | undefined;
+type FindLine = (mode: LeaseMode) => Pick<LocalQueue, 'callers' | 'isKept' | 'leases'> | undefined;
 
 /**
  * Returns every contender that the backend knows, in order, and the callers of this process behind its own contenders.
- * - Callers that hold are listed with the contender that holds.
+ * - Callers that hold are listed with the contender that holds. If there are several, all are listed with the first one.
  * - Callers that wait are listed with the contender that waits, if there is one.
  * - If none of its callers is in its state, a contender is listed as it is: the lease is warm, or about to be granted
  *   to a caller.
  */
 export function withLocalCallers(contenders: readonly Contender[], find: FindLine): Contender[] {
-  const shown = new Set<string>();
+  const shown = new Map<string, number>();
   return contenders.flatMap((contender) => {
     const { isOwn, mode, state } = contender;
-    const line = isOwn && !shown.has(`${mode} ${state}`) ? find(mode) : undefined;
+    const line = isOwn ? find(mode) : undefined;
     if (!line) return [contender];
-    shown.add(`${mode} ${state}`);
+    const place = (shown.get(`${mode} ${state}`) ?? 0) + 1;
+    shown.set(`${mode} ${state}`, place);
+    // Further contenders of this process may be of locks without a local queue.
+    if (place > 1) return state === 'held' && place <= line.leases ? [] : [contender];
     const hasWaiting = contenders.some((other) => other.isOwn && other.mode === mode && other.state === 'waiting');
     const callers = line.callers.filter((caller) => !hasWaiting || caller.state === state);
     const first = callers[0]?.state === state ? callers.shift() : undefined;

@@ -116,13 +116,26 @@ describe('callers in a local queue', () => {
     return { state, mode: 'exclusive', owner, since: new Date(), isOwn: true, isLocal: false, isKept: false };
   };
   const caller = (state: LocalCaller['state'], label: string): LocalCaller => ({ state, label, since: new Date() });
-  const shown = (contenders: readonly Contender[], callers: LocalCaller[]) =>
-    withLocalCallers(contenders, () => ({ callers, isKept: false })).map(({ state, owner, isLocal }) =>
+  const shown = (contenders: readonly Contender[], callers: LocalCaller[], leases = 1) =>
+    withLocalCallers(contenders, () => ({ callers, isKept: false, leases })).map(({ state, owner, isLocal }) =>
       [state, owner.label, ...(isLocal ? ['local'] : [])].join(' '),
     );
 
   it('do not hide, while they wait, that their contender holds', () => {
     expect(shown([contender('held')], [caller('waiting', 'w')])).toEqual(['held the contender’s', 'waiting w local']);
+  });
+
+  it('are listed once, where they share several contenders', () => {
+    const readers = [caller('held', 'r1'), caller('held', 'r2')];
+    const contenders = [contender('held'), contender('held'), contender('waiting')];
+    expect(shown(contenders, readers, 2)).toEqual(['held r1', 'held r2 local', 'waiting the contender’s']);
+  });
+
+  it('hide no contender of a lock without a local queue', () => {
+    expect(shown([contender('held'), contender('held')], [caller('held', 'r1')])).toEqual([
+      'held r1',
+      'held the contender’s',
+    ]);
   });
 
   it('are listed in place of their contender, the holders before the waiters', () => {
