@@ -14,7 +14,7 @@
  * Source: Curator's InterProcessSemaphoreV2, with which it shares the permits. Unlike in Curator's, a caller that wants
  * several permits keeps the gate until it has them all. So no two such callers wait for each other.
  */
-import { withAnyAbort } from '../../async/abort.js';
+import { orAbort, withAnyAbort } from '../../async/abort.js';
 import { limited } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -71,8 +71,10 @@ async function passGate(session: Session, directory: LockDirectory, request: Loc
   const gate = { ...directory, path: `${directory.path}/${GATE}` };
   const { releaseTimeoutMs } = directory;
   const { label, wait } = request;
+  const entering = enterQueue(session, gate, 'lock', { label, signal: request.signal });
+  // The limit counts from the reply: servers that are slow to create the contender take nothing of it.
+  await orAbort(entering, request.signal).catch(() => {});
   const first = await limited(wait ? Infinity : PASSING_MS, request.signal, (signal) => {
-    const entering = enterQueue(session, gate, 'lock', { label, signal });
     const turn = new QueueTurn(session, true);
     return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, ({ contender }) => contender);
   });

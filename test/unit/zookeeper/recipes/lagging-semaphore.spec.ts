@@ -41,3 +41,9 @@ it('grants permits that were added before the call, and tells their number', asy
   await up.semaphore('s', PERMITS).setPermits(3);
   expect(await behind.semaphore('s', PERMITS).tryAcquire({ permits: 2 })).not.toBeNull();
 });
+
+it('grants free permits without waiting, however long the servers take to answer', async () => {
+  await behind.semaphore('s', PERMITS).using(() => {});
+  lag(1_200);
+  expect(await behind.semaphore('s', PERMITS).tryAcquire()).not.toBeNull();
+});
