@@ -14,8 +14,8 @@
  * Source: Curator's InterProcessSemaphoreV2, with which it shares the permits. Unlike in Curator's, a caller that wants
  * several permits keeps the gate until it has them all. So no two such callers wait for each other.
  */
-import { orAbort, withAnyAbort } from '../../async/abort.js';
-import { limited } from '../../async/timer.js';
+import { OwnAbortController, withAnyAbort } from '../../async/abort.js';
+import { pause } from '../../async/timer.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import type { LockRequest } from '../../contract/lock-request.js';
 import { PERMIT_MARK, isNearTheEnd } from './contender-znode.js';
@@ -35,8 +35,10 @@ import { atTurn, LEAVING_MS, QueueTurn } from './wait-for-turn.js';
 import type { Turn, WaitLimit } from './wait-for-turn.js';
 import { grantPermits } from './zookeeper-lease.js';
 
-// The time for those before it to pass the gate, when a request does not wait and there is room for all.
-const PASSING_MS = 1_000;
+// The time for those before it to pass the gate, when a request does not wait and there is room for all: about a second.
+const PASSING_STEPS = 10;
+const PASSING_STEP_MS = 100;
+const NOT_PASSED = Symbol('those before it have not passed the gate');
 
 /** A semaphore, and the number of permits that are wanted. */
 export interface Wanted {
@@ -70,15 +72,42 @@ export async function acquirePermits(
 async function passGate(session: Session, directory: LockDirectory, request: LockRequest): Promise<Contender | null> {
   const gate = { ...directory, path: `${directory.path}/${GATE}` };
   const { releaseTimeoutMs } = directory;
-  const { label, wait } = request;
-  const entering = enterQueue(session, gate, 'lock', { label, signal: request.signal });
-  // The limit counts from the reply: servers that are slow to create the contender take nothing of it.
-  await orAbort(entering, request.signal).catch(() => {});
-  const first = await limited(wait ? Infinity : PASSING_MS, request.signal, (signal) => {
+  const pass = (signal: AbortSignal) => {
+    const entering = enterQueue(session, gate, 'lock', { label: request.label, signal });
     const turn = new QueueTurn(session, true);
     return atTurn(session, { entering, turn, releaseTimeoutMs, signal }, ({ contender }) => contender);
-  });
-  return first ?? null;
+  };
+  return request.wait ? pass(request.signal) : whilePassing(session, gate.path, request.signal, pass);
+}
+
+/**
+ * Returns the result of `pass`, or `null` when the contenders before it do not pass. Their time is counted in steps, each
+ * with an answer of the servers: contenders cannot pass while the servers do not answer.
+ */
+async function whilePassing<T>(
+  session: Session,
+  path: string,
+  signal: AbortSignal,
+  pass: (signal: AbortSignal) => Promise<T | null>,
+): Promise<T | null> {
+  const isOver = new OwnAbortController();
+  const limit = new OwnAbortController();
+  const count = async () => {
+    for (let step = 0; step < PASSING_STEPS; step++) {
+      await pause(PASSING_STEP_MS, isOver.signal);
+      await session.persistently(() => session.requests.sync(path), isOver.signal);
+    }
+    limit.abort(NOT_PASSED);
+  };
+  count().catch(() => {});
+  try {
+    return await withAnyAbort([signal, limit.signal], pass);
+  } catch (error) {
+    if (error === NOT_PASSED) return null;
+    throw error;
+  } finally {
+    isOver.abort();
+  }
 }
 
 function takePermits(

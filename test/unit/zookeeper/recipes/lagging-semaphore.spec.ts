@@ -9,9 +9,10 @@ const PERMITS = { permits: 1 };
 
 let up: LockService;
 let behind: LockService;
+let alsoBehind: LockService;
 let lag: (ms: number) => void;
 
-/** One service on a server that is up to date, and one on a server that can be made to lag. */
+/** One service on a server that is up to date, and two on a server that can be made to lag. */
 beforeEach(async () => {
   const ensemble = await EmbeddedEnsemble.start(3);
   onTestFinished(() => ensemble.stop());
@@ -20,6 +21,7 @@ beforeEach(async () => {
   const [{ connectString: ofLeader }, { connectString: ofFollower }] = [ensemble.leader!, follower!];
   up = await openService({ connectString: ofLeader, basePath });
   behind = await openService({ connectString: ofFollower, basePath });
+  alsoBehind = await openService({ connectString: ofFollower, basePath });
   lag = (ms) => follower!.lag(ms);
 });
 
@@ -46,4 +48,11 @@ it('grants free permits without waiting, however long the servers take to answer
   await behind.semaphore('s', PERMITS).using(() => {});
   lag(1_200);
   expect(await behind.semaphore('s', PERMITS).tryAcquire()).not.toBeNull();
+});
+
+it('grants free permits without waiting behind others that take theirs, however long the servers take to answer', async () => {
+  await behind.semaphore('s', PERMITS).using(() => {});
+  lag(1_200);
+  const tries = [behind, alsoBehind].map((locks) => locks.semaphore('s', { permits: 2 }).tryAcquire());
+  for (const lease of await Promise.all(tries)) expect(lease).not.toBeNull();
 });
