@@ -1,11 +1,15 @@
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import {
+  CONTENDER_MARKS,
+  SEMAPHORE_PARTS,
   contenderData,
   contenderId,
   contenderOwner,
   isRevoked,
   revokedData,
+  withoutMark,
+  withoutPart,
 } from '../../../../lib/zookeeper/recipes/contender-znode.js';
 
 describe('the data of a contender', () => {
@@ -55,5 +59,26 @@ describe('the data that revokes a holder', () => {
 
   it('names no owner when it is Curator’s word', () => {
     expect(contenderOwner(Buffer.from('__REVOKE__'))).toMatchObject({ host: undefined, pid: undefined, isKept: false });
+  });
+});
+
+describe('the names that are encoded in keys', () => {
+  // A change of these lists moves keys to other paths, so that two neighbouring versions would not exclude each other.
+  it.each([
+    ['locks', '%6Cocks'],
+    ['leases', '%6Ceases'],
+    ['permits', '%70ermits'],
+    ['turnstile', 'turnstile'],
+  ])('are the parts of a semaphore, and no others: %s', (name, encoded) => {
+    expect(withoutPart(name)).toBe(encoded);
+    expect(Object.values(SEMAPHORE_PARTS)).toHaveLength(3);
+  });
+
+  it('are those with the marks of contenders, permits, items and kazoo, and no others', () => {
+    const marks = ['lock-', '__WRIT__', '__READ__', 'latch-', 'lease-', '__lock__', '__rlock__', 'queue-'];
+    const named = marks.map((mark) => `${mark}0000000007`);
+    expect(named.filter((name) => withoutMark(name) === name)).toEqual([]);
+    expect(withoutMark('turnstile-0000000007')).toBe('turnstile-0000000007');
+    expect(Object.values(CONTENDER_MARKS)).toHaveLength(4);
   });
 });
