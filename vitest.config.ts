@@ -56,7 +56,7 @@ const SETTINGS: Partial<Record<Name, TestProjectInlineConfiguration['test']>> = 
   robustness: { globalSetup: ['test/robustness/compile.ts'] },
   // Computing, not waiting: a busy machine takes as many times longer.
   simulation: { globalSetup: ['test/simulation/compile.ts'], testTimeout: 300_000 },
-  'in-time': { globalSetup: [ZOOKEEPER], ...BY_ITSELF },
+  'in-time': { globalSetup: [ZOOKEEPER, WORKER_PROCESSES], ...BY_ITSELF },
   'in-time-embedded': { globalSetup: [EMBEDDED], ...BY_ITSELF },
   'robustness-long': { globalSetup: ['test/robustness/compile.ts'], ...BY_ITSELF },
   dashboard: { globalSetup: ['test/dashboard/compile-page.ts'] },

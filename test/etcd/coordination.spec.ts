@@ -159,7 +159,7 @@ describe('the items of a queue', () => {
   });
 
   it('have few names, an id each, and their order', async () => {
-    const { open } = clientsOf();
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
     const [putter, taker] = [queueOf(open(server.host)), queueOf(open(server.host))];
     const keys = keysPut('items');
     const ids = new Set<string>();
@@ -178,7 +178,7 @@ describe('the items of a queue', () => {
   });
 
   it('keep their places when later ones take the names of those that are gone', async () => {
-    const queue = queueOf(clientsOf().open(server.host));
+    const queue = queueOf(clientsOf({ sessionTimeoutMs: 30_000 }).open(server.host));
     const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, place) => `${from + place}`);
     await queue.put(...numbers(0, 100));
     for (const item of await queue.take(30)) await item.ack();
@@ -194,7 +194,7 @@ describe('the items of a queue', () => {
   });
 
   it('have the order in which they were put, also those of a put that is larger than what a take reads', async () => {
-    const queue = queueOf(clientsOf().open(server.host));
+    const queue = queueOf(clientsOf({ sessionTimeoutMs: 30_000 }).open(server.host));
     const [order, taken]: [string[], string[]] = [[], []];
     for (const size of [3, 70, 127, 20, 90]) {
       const texts = Array.from({ length: size }, (_, place) => `${order.length + place}`);
@@ -228,7 +228,7 @@ describe('the items of a queue', () => {
   });
 
   it('stay with their taker when another call that wanted them was given up', async () => {
-    const { open } = clientsOf();
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
     const clients = [open(server.host), open(server.host)] as const;
     const [one, other] = [queueOf(clients[0]), queueOf(clients[1])];
     await one.put('item');
@@ -260,7 +260,7 @@ describe('the items of a queue', () => {
 
 describe('the members of a double barrier', () => {
   it('have few names', async () => {
-    const { open } = clientsOf();
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
     const clients = [open(server.host), open(server.host)];
     const keys = keysPut('members');
     for (let round = 0; round < 10; round++) {
@@ -308,7 +308,7 @@ describe('the members of a double barrier', () => {
   });
 
   it('leave when the others have left, also if one of them has entered again by then', async () => {
-    const { open } = clientsOf();
+    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
     const [one, other] = [open(server.host), open(server.host)];
     const enter = ({ coordination }: LockBackend, count: number) =>
       coordination!.barriers.enter({ key: 'b', count, signal });

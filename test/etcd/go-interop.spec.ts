@@ -15,9 +15,12 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(() => server.stop());
 
+/** Longer than the stalls of a busy machine. */
+const SESSION_MS = 12_000;
+
 /** Opens clients that share their absolute keys with Go, sessions of Go, and a prefix that no other test uses. */
 function setUp() {
-  const { basePath, open } = clientsOf({ wire: 'go' });
+  const { basePath, open } = clientsOf({ wire: 'go', sessionTimeoutMs: SESSION_MS });
   return { basePath, open: () => open(server.host), openGo: startGo(server), key: `/${randomUUID()}` };
 }
 

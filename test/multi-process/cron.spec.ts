@@ -2,24 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { CronRunsService } from '../../lib/schedule/cron-runs.service.js';
 import { eventually } from '../support/eventually.js';
 import { openService } from '../support/services.js';
-import { SECOND_MS, start, watched } from './cron-cluster.js';
+import { start } from './cron-cluster.js';
 import type { CronMessage } from './workers/orders.js';
-
-/** The ticks for which the five processes are observed: 12, or the value of CRON_TICKS. */
-const TICKS = Number(process.env['CRON_TICKS'] ?? 12);
-const LIMIT_MS = 60_000 + TICKS * 2 * SECOND_MS;
-
-describe('a job of each second, on five processes whose clocks differ by up to 800 ms', () => {
-  it(
-    'runs once for each tick',
-    async () => {
-      const { runners, ...result } = await watched('guarded', TICKS);
-      expect(result).toEqual({ ticks: TICKS, runs: TICKS, missing: [], twice: [] });
-      expect(runners).toBeGreaterThanOrEqual(1);
-    },
-    LIMIT_MS,
-  );
-});
 
 describe("a process that is killed in a run, with onCrash: 'rerun'", () => {
   it('is followed by another one, which finishes the tick once', async () => {

@@ -39,10 +39,13 @@ describe('coupons in segments, sold by three processes while the number of segme
 describe('a process that dies while it changes the number of segments', () => {
   const resizerAtWork = async () => {
     const basePath = freshBasePath();
-    const resizer = startWorker('resizer', { connectString, basePath, sessionTimeoutMs: 1_000 });
-    expect(await resizer.next()).toEqual({ from: 4, to: 8 });
     const service = await openService({ connectString, basePath, waitMs: 30_000 });
-    return { resizer, coupons: service.segmented('coupons', { segments: 4 }) };
+    const coupons = service.segmented('coupons', { segments: 4 });
+    // All that this side has to do first. The resizer then stays at work, also on a busy machine.
+    expect(await coupons.count()).toBe(4);
+    const resizer = startWorker('resizer', { connectString, basePath, sessionTimeoutMs: 3_000 });
+    expect(await resizer.next()).toEqual({ from: 4, to: 8 });
+    return { resizer, coupons };
   };
 
   it('leaves the old number, and other processes continue with it', async () => {

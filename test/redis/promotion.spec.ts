@@ -12,6 +12,9 @@ import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
 import { clientsOf, hold, requestFor, SESSION_MS, settlingSeenBy } from './support/clients.js';
 import { linkTo, ScriptSession } from './support/script-session.js';
 
+/** Clients find the next server within the session, also on a busy machine. */
+const TIMES = { sessionTimeoutMs: 3 * SESSION_MS, restartDelayMs: SESSION_MS };
+
 let open: ReturnType<typeof clientsOf>;
 
 beforeEach(() => {
@@ -83,7 +86,7 @@ describe('a replica that is promoted', () => {
     const { primary, replica, endCopying } = await replicated();
     // The port of the primary is taken over by a proxy to the replica.
     const { port } = primary;
-    const [one, other] = [open(primary.url), open(primary.url)];
+    const [one, other] = [open(primary.url, TIMES), open(primary.url, TIMES)];
     await Promise.all([one.connect(), other.connect()]);
     endCopying();
     const lease = await hold(one, 'k');
@@ -101,7 +104,7 @@ describe('a replica that is promoted', () => {
 
   it('and whose answer to the adoption is lost with its link: the hold is adopted once', async () => {
     const server = await start();
-    const [one, other] = [open(server.url), open(server.url)];
+    const [one, other] = [open(server.url, TIMES), open(server.url, TIMES)];
     const lease = await hold(one, 'k');
     await other.connect();
     const adoptions = losingTheFirstAdoption();
@@ -150,7 +153,7 @@ describe('a replica that is promoted', () => {
   it('without the release: the key is granted when the former record is over', async () => {
     const { primary, replica, endCopying } = await replicated();
     const { port } = primary;
-    const [one, other] = [open(primary.url), open(primary.url)];
+    const [one, other] = [open(primary.url, TIMES), open(primary.url, TIMES)];
     const first = await hold(one, 'k');
     await other.connect();
     await expect.poll(() => replica.ask('KEYS', '*:h:lock:k')).toContain('h:lock:k');
@@ -174,7 +177,7 @@ describe('a replica that is promoted', () => {
   ])('without the latest election: its leader has %s, and not that of the former leader', async (_what, value) => {
     const { primary, replica, endCopying } = await replicated();
     const { port } = primary;
-    const [one, other] = [open(primary.url), open(primary.url)];
+    const [one, other] = [open(primary.url, TIMES), open(primary.url, TIMES)];
     const campaign = { ...requestFor('e'), label: 'one', value: 'a value' };
     const former = await one.elections?.campaign(campaign);
     await other.connect();
@@ -274,7 +277,7 @@ describe('a replica that is promoted', () => {
 
   it('not yet: a first replica leaves every holder its key, and grants go on', async () => {
     const [primary, replica] = [await start(), await start()];
-    const [one, other] = [open(primary.url), open(primary.url)];
+    const [one, other] = [open(primary.url, TIMES), open(primary.url, TIMES)];
     const lease = await hold(one, 'k');
     await other.connect();
     const settling = settlingSeenBy(other);

@@ -23,6 +23,8 @@ async function start(settings: RedisServerOptions['settings'] = {}): Promise<Red
   return server;
 }
 
+/** The server comes back within the session, also on a busy machine. */
+const TIMES = { sessionTimeoutMs: 3 * SESSION_MS, restartDelayMs: SESSION_MS };
 const AOF = { appendonly: 'yes', appendfsync: 'always' };
 
 it('a server that comes back leaves a holder its key whose connection was given with numbers as text', async () => {
@@ -44,7 +46,7 @@ describe.each([
 ])('a server that is killed and comes back %s', (_how, settings) => {
   it('leaves every holder its key, and hands over to those that wait', async () => {
     const server = await start(settings);
-    const [one, other] = [open(server.url), open(server.url)];
+    const [one, other] = [open(server.url, TIMES), open(server.url, TIMES)];
     const lease = await hold(one, 'k');
     const waiting = hold(other, 'k');
     await expect.poll(async () => (await one.lineOf('k')).length).toBe(2);
@@ -78,7 +80,7 @@ describe.each([
 
   it('keeps readers beside readers, and writers out', async () => {
     const server = await start(settings);
-    const [one, other] = [open(server.url), open(server.url)];
+    const [one, other] = [open(server.url, TIMES), open(server.url, TIMES)];
     const readers = [await hold(one, 'k', { mode: 'read' }), await hold(other, 'k', { mode: 'read' })];
     await server.kill();
     await server.restart();
@@ -161,7 +163,7 @@ describe('a server that is new', () => {
 describe('data that are removed', () => {
   it('by FLUSHALL: holders keep their keys, and tokens grow', async () => {
     const server = await start();
-    const [one, other] = [open(server.url), open(server.url)];
+    const [one, other] = [open(server.url, TIMES), open(server.url, TIMES)];
     const lease = await hold(one, 'k');
     await other.connect();
     await server.ask('FLUSHALL');

@@ -29,3 +29,8 @@ export function stallAfter<K extends string>(
     onTestFinished(() => spy.mockRestore());
   });
 }
+
+/** Resolves a few turns of the event loop later: timers that were due have run, and what had arrived is read. */
+export async function socketsAreRead(): Promise<void> {
+  for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+}

@@ -11,7 +11,7 @@ import { untilGone } from './support/outside.js';
 import { EPHEMERAL, makePlain, openPlain, plainly, said } from './support/plain-client.js';
 
 // Behaviour that the plain driver shows forever takes a while to observe. The tests of our client in the same
-// situations are beside this file, under the same words: half-open, stalls, failover.
+// situations are under the same words: stalls and failover beside this file, half-open in test/in-time.
 const target = inject('zookeeper');
 const DEADLINE_MS = 1_000;
 const SESSION_MS = 1_000;

@@ -32,7 +32,7 @@ describe('a lease', () => {
     const lease = await service.acquire('k');
     for (let round = 0; round < 3; round++) {
       // Longer than a third of the session timeout, after which a reply is overdue.
-      blockEventLoop(3_500);
+      blockEventLoop(2_800);
       await service.using('another', () => {});
     }
     expect([lease.isHeld(), lease.state, proxy.accepted]).toEqual([true, 'held', 1]);

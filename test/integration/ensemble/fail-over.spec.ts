@@ -89,15 +89,20 @@ describe('while other servers are available', { timeout: LIMIT_MS }, () => {
     await Promise.all(three.ensemble.servers.map((server) => server.kill()));
     await lost(lease);
     const waiting = service.acquire('outage', { waitMs: LIMIT_MS });
-    const granted = waiting.then(() => performance.now());
+    const outcome = { isSettled: false };
+    const granted = waiting.then(() => performance.now()).finally(() => (outcome.isSettled = true));
     granted.catch(() => {});
     await Promise.all(three.ensemble.servers.map((server) => server.restart()));
     await three.ensemble.leader();
     const returnedAt = performance.now();
-    // A new service did not have to wait for a reconnect. Its time shows how slow the machine and the servers are.
+    // A new service did not have to wait for a reconnect. Its slowest call shows how slow the machine and the servers are.
     const fresh = await openService({ connectString, connectTimeoutMs, sessionTimeoutMs: SESSION_MS });
-    await fresh.using('elsewhere', () => {});
-    const slownessMs = performance.now() - returnedAt;
+    let [slownessMs, since] = [0, returnedAt];
+    do {
+      await fresh.using('elsewhere', () => {});
+      slownessMs = Math.max(slownessMs, performance.now() - since);
+      since = performance.now();
+    } while (!outcome.isSettled);
     const next = await waiting;
     expect((await granted) - returnedAt).toBeLessThan(2_000 + 3 * slownessMs);
     expect(next.fencingToken).toBeGreaterThan(lease.fencingToken);

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { BEHAVIOURS } from './behaviours/behaviours.js';
-import type { Stage, StagedServer } from './behaviours/stage.js';
-import { ThreeServers } from './three-servers.js';
+import { BEHAVIOURS } from '../integration/ensemble/behaviours/behaviours.js';
+import type { Stage, StagedServer } from '../integration/ensemble/behaviours/stage.js';
+import { ThreeServers } from '../integration/ensemble/three-servers.js';
 
 const TICK_MS = 500;
 

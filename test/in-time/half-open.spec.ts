@@ -1,11 +1,11 @@
 import { describe, expect, inject, it } from 'vitest';
-import { freshBasePath } from '../../support/base-path.js';
-import { LeaseChanges } from '../../support/lease-changes.js';
-import { openService } from '../../support/services.js';
-import { openClient, untilContenders } from '../../support/znodes.js';
-import { lost, untilState } from './support/leases.js';
-import { openProxy } from './support/open-proxy.js';
-import { serverLists } from './support/outside.js';
+import { lost, untilState } from '../integration/driver/support/leases.js';
+import { openProxy } from '../integration/driver/support/open-proxy.js';
+import { serverLists } from '../integration/driver/support/outside.js';
+import { freshBasePath } from '../support/base-path.js';
+import { LeaseChanges } from '../support/lease-changes.js';
+import { openService } from '../support/services.js';
+import { openClient, untilContenders } from '../support/znodes.js';
 
 const target = inject('zookeeper');
 const SESSION_MS = 1_000;
