@@ -77,15 +77,16 @@ export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T
 /**
  * Runs `work` as a participant that has entered a re-entrant hold, and then leaves. The current lease is `lease`.
  * @param participant the participant, if it may leave earlier
+ * @param scope new scope of the work, which ends with it
  */
 export async function runInside<T>(
   reentrantHold: ReentrantHold,
   lease: Lease,
   work: () => T | Promise<T>,
   participant?: StayingLease,
+  scope = new HoldScope({ reentrantHold, lease }),
 ): Promise<T> {
   const { mode } = lease;
-  const scope = new HoldScope({ reentrantHold, lease });
   try {
     return await scope.run(work);
   } finally {

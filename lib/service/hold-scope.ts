@@ -1,6 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { orAbort } from '../async/abort.js';
-import type { Dispose } from '../async/abort.js';
 import { LockConfigurationError, LockLostError, LockReentrancyError } from '../contract/errors.js';
 import type { GrantedLease } from '../contract/granted-lease.js';
 import { LeaseView } from '../contract/lease.js';
@@ -140,6 +139,12 @@ interface HoldSpan {
   readonly lease: Lease;
 }
 
+/**
+ * Leaves the line of a scope.
+ * @param last end of the last call inside the leaving one that has not ended yet; it keeps the place until then
+ */
+export type LeaveLine = (last?: Promise<void>) => void;
+
 /** A part of an async context that runs inside a re-entrant hold. */
 export class HoldScope {
   #span: HoldSpan | undefined;
@@ -215,9 +220,9 @@ export class HoldScope {
     return reentrantHold !== undefined && reentrantHold.isOpen && lease?.state !== 'released';
   }
 
-  /** Whether a nested call is inside already. */
-  get isOccupied(): boolean {
-    return this.#inLine > 0;
+  /** The end of the last nested call that is inside or waits for its turn, if there is one. */
+  get lastInLine(): Promise<void> | undefined {
+    return this.#inLine > 0 ? this.#lastInLine : undefined;
   }
 
   isFor(holding: Holding): boolean {
@@ -226,19 +231,19 @@ export class HoldScope {
   }
 
   /** Waits for earlier sibling calls. They share the lease, but run one after another. */
-  async turn(signal: AbortSignal): Promise<Dispose> {
+  async turn(signal: AbortSignal): Promise<LeaveLine> {
     const previous = this.#lastInLine ?? Promise.resolve();
     let pass!: (to?: Promise<void>) => void;
     this.#lastInLine = new Promise((resolve) => (pass = resolve));
     this.#inLine++;
-    const leave = () => {
+    const leave = (to?: Promise<void>) => {
       this.#inLine--;
-      pass(previous);
+      pass(to);
     };
     return orAbort(previous, signal).then(
-      () => leave,
+      () => (last) => void (last ? last.then(() => leave()) : leave()),
       (reason: unknown) => {
-        leave();
+        leave(previous);
         throw reason;
       },
     );

@@ -1,4 +1,3 @@
-import type { Dispose } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { promised } from '../async/deferred.js';
 import { Deadline } from '../composite/deadline.js';
@@ -10,8 +9,8 @@ import type { Lease } from '../contract/lease.js';
 import type { AcquireOptions, Lock, UsingOptions } from '../contract/lock.js';
 import type { AcquisitionGate, AcquisitionOptions } from './acquisition-gate.js';
 import { placed } from './hold-watch.js';
-import { mustNotHoldAtomicSet, EnteredLease, readOnIn, scopeHolding } from './hold-scope.js';
-import type { HoldScope } from './hold-scope.js';
+import { mustNotHoldAtomicSet, EnteredLease, HoldScope, readOnIn, scopeHolding } from './hold-scope.js';
+import type { LeaveLine } from './hold-scope.js';
 import { guarded, runHolding, runInside } from './held-leases.js';
 import type { LockTarget } from './lock-targets.js';
 
@@ -68,25 +67,34 @@ export class SingleLock implements Lock {
 
   async #enter<T>(outer: HoldScope, options: ResolvedAcquireOptions, work: Work<T>): Promise<T> {
     options.signal?.throwIfAborted();
+    const { reentrantHold } = outer;
     this.#checkEntry(outer, options);
     const begun = now();
-    const leaveLine = outer.reentrantHold?.mode === 'read' ? () => {} : await this.#turn(outer, options);
+    const leaveLine = reentrantHold?.mode === 'read' ? () => {} : await this.#turn(outer, options);
+    let entered: HoldScope | undefined;
     try {
-      const { reentrantHold } = outer;
-      if (!reentrantHold?.isOpen) return await this.#hold(options, Math.max(0, options.waitMs - (now() - begun)), work);
-      this.#checkEntry(outer, options);
+      const leftMs = Math.max(0, options.waitMs - (now() - begun));
+      // The call that this one was made in may have ended meanwhile, and one further out may still hold the key.
+      const holder = outer.reentrantHold?.isOpen ? outer : scopeHolding(this.#target);
+      if (!holder) return await this.#hold(options, leftMs, work);
+      // A global transaction around both has locked the key meanwhile. It has a line of its own.
+      if (!reentrantHold || holder.reentrantHold !== reentrantHold) {
+        return await this.#enter(holder, { ...options, waitMs: leftMs }, work);
+      }
+      this.#checkEntry(holder, options);
       const lease = new EnteredLease(reentrantHold.lease, this.#target.mode);
       reentrantHold.enter(lease.mode);
-      return await runInside(reentrantHold, lease, () => guarded(lease, options, work));
+      entered = new HoldScope({ reentrantHold, lease });
+      return await runInside(reentrantHold, lease, () => guarded(lease, options, work), undefined, entered);
     } finally {
-      leaveLine();
+      leaveLine(entered?.lastInLine);
     }
   }
 
-  async #turn(outer: HoldScope, options: ResolvedAcquireOptions): Promise<Dispose> {
+  async #turn(outer: HoldScope, options: ResolvedAcquireOptions): Promise<LeaveLine> {
     const deadline = new Deadline(this.#target.key, options.waitMs);
     deadline.waitsFor(this.#gate.holders.of(this.#target));
-    if (outer.isOccupied && !deadline.waits) throw deadline.timeout();
+    if (outer.lastInLine && !deadline.waits) throw deadline.timeout();
     return deadline.within([options.signal], (signal) => outer.turn(signal));
   }
 
