@@ -101,15 +101,37 @@ const SETTINGS = {
   failoverDetector: false,
 } as const;
 
-/** Creates a client that is not connected. It never reconnects. @throws LockConfigurationError if there is no ioredis */
-export function createClient(address: RedisAddress, name: string, limitMs: number): RedisClient {
+/**
+ * Creates a client that is not connected. It never reconnects.
+ * @param limitMs the time that an attempt to connect has @param turn the number of the attempt, from 0 on
+ * @throws LockConfigurationError if there is no ioredis
+ */
+export function createClient(address: RedisAddress, name: string, limitMs: number, turn = 0): RedisClient {
   const settings = settingsOf(address, name, limitMs);
   const { url, connection, sentinels } = address;
-  if (connection) return connection.duplicate(settings);
+  if (connection) return connection.duplicate({ ...settings, ...fromTurn(sentinelsOf(connection), turn) });
   const Client = clientClass();
-  if (sentinels) return new Client({ ...settings, ...sentinels, role: 'master' });
+  if (sentinels) {
+    return new Client({ ...settings, ...sentinels, ...fromTurn(sentinels.sentinels, turn), role: 'master' });
+  }
   // The first one counts where both say something.
   return new Client(settings, url);
+}
+
+/**
+ * Returns the sentinels in the order in which an attempt asks them. A client asks from the first one on, and its time
+ * may be over after a few that are silent.
+ */
+function fromTurn(sentinels: readonly RedisSentinel[], turn: number): object {
+  if (sentinels.length === 0) return {};
+  const begin = turn % sentinels.length;
+  return { sentinels: [...sentinels.slice(begin), ...sentinels.slice(0, begin)] };
+}
+
+function sentinelsOf(client: RedisClient): readonly RedisSentinel[] {
+  const { options } = client as { readonly options?: { readonly sentinels?: unknown } };
+  const { sentinels } = options ?? {};
+  return Array.isArray(sentinels) ? (sentinels as RedisSentinel[]) : [];
 }
 
 /** Creates a client of a cluster's node, as `createClient` does. */
@@ -149,6 +171,8 @@ function settingsOf({ username, password, tls }: RedisAddress, name: string, lim
     ...SETTINGS,
     connectionName: name,
     connectTimeout: limitMs,
+    // A silent sentinel leaves time to the next one, and to the server.
+    sentinelCommandTimeout: Math.ceil(limitMs / 2),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     ...(tls !== undefined && { tls }),
