@@ -56,6 +56,15 @@ export interface RedisSentinels {
   readonly sentinels: readonly RedisSentinel[];
   /** The name of the primary, as the sentinels know it. */
   readonly name: string;
+  /** The user name at the sentinels themselves. Default: none. */
+  readonly username?: string | undefined;
+  /** The password at the sentinels themselves. Default: none. */
+  readonly password?: string | undefined;
+  /**
+   * Whether to connect to the sentinels themselves over TLS: `true`, or the options of Node's `tls.connect`.
+   * Default: without TLS.
+   */
+  readonly tls?: boolean | ConnectionOptions | undefined;
 }
 
 /** The address of a server, and the access to it. */
@@ -112,7 +121,7 @@ export function createClient(address: RedisAddress, name: string, limitMs: numbe
   if (connection) return connection.duplicate({ ...settings, ...fromTurn(sentinelsOf(connection), turn) });
   const Client = clientClass();
   if (sentinels) {
-    return new Client({ ...settings, ...sentinels, ...fromTurn(sentinels.sentinels, turn), role: 'master' });
+    return new Client({ ...settings, ...sentinelSettings(sentinels), ...fromTurn(sentinels.sentinels, turn) });
   }
   // The first one counts where both say something.
   return new Client(settings, url);
@@ -126,6 +135,17 @@ function fromTurn(sentinels: readonly RedisSentinel[], turn: number): object {
   if (sentinels.length === 0) return {};
   const begin = turn % sentinels.length;
   return { sentinels: [...sentinels.slice(begin), ...sentinels.slice(0, begin)] };
+}
+
+/** Returns the settings of ioredis for the sentinels. Those without the word are for the server that they name. */
+function sentinelSettings({ name, username, password, tls }: RedisSentinels): object {
+  return {
+    name,
+    role: 'master',
+    sentinelUsername: username,
+    sentinelPassword: password,
+    ...(tls !== undefined && tls !== false && { sentinelTLS: tls === true ? {} : tls }),
+  };
 }
 
 function sentinelsOf(client: RedisClient): readonly RedisSentinel[] {
@@ -175,7 +195,8 @@ function settingsOf({ username, password, tls }: RedisAddress, name: string, lim
     sentinelCommandTimeout: Math.ceil(limitMs / 2),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    ...(tls !== undefined && { tls }),
+    // Without the second setting a server that sentinels name is sent the password in clear.
+    ...(tls !== undefined && { tls, enableTLSForSentinelMode: true }),
   };
 }
 
