@@ -203,7 +203,9 @@ function checkUrl(field: string, url: unknown): string {
 function connectionOf(connection: RedisClient | RedisClusterClient): RedisAddress {
   const isObject = typeof connection === 'object' && connection !== null;
   if (isObject && 'nodes' in connection && typeof connection.nodes === 'function') {
-    return { clusterClient: connection, cluster: nodesOf(connection) };
+    const cluster = nodesOf(connection);
+    if (cluster.length > 0) return { clusterClient: connection, cluster };
+    throw new LockConfigurationError('connection: the client of a cluster was given no node that has a host');
   }
   const isClient = isObject && 'duplicate' in connection && typeof connection.duplicate === 'function';
   check(isClient, 'connection', connection, 'a client of ioredis or iovalkey');
