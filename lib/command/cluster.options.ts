@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import type { ParseArgsConfig } from 'node:util';
+import type { RedisClusterNode, RedisSentinels } from '../redis/index.js';
 import { durationOf } from './command-io.js';
 import type { CommandIo } from './command-io.js';
 
@@ -17,6 +18,12 @@ export interface ClusterOptions {
   readonly backend: BackendName;
   /** The servers, as the backend takes them. Default: what the backend takes without an option. */
   readonly connect: string | undefined;
+  /** Some nodes of a cluster of Redis, instead of `connect`. */
+  readonly cluster: readonly RedisClusterNode[] | undefined;
+  /** The sentinels of a Redis server, instead of `connect`. */
+  readonly sentinels: RedisSentinels | undefined;
+  /** The number of shards of `redis()` in the application. */
+  readonly shards: number | undefined;
   readonly basePath: string | undefined;
   readonly service: string | undefined;
   /** Whether to connect over TLS, with a certificate where the servers ask for one. */
@@ -37,6 +44,10 @@ export interface ClusterOptions {
 const OPTIONS = {
   backend: { type: 'string' },
   connect: { type: 'string' },
+  cluster: { type: 'string' },
+  sentinels: { type: 'string' },
+  'sentinel-name': { type: 'string' },
+  shards: { type: 'string' },
   'base-path': { type: 'string' },
   service: { type: 'string' },
   tls: { type: 'boolean' },
@@ -56,7 +67,12 @@ const DEFAULTS = { 'session-timeout': '10s', timeout: '5s', most: '200', within:
 
 const SECRETS = /^--?(?:p|pass|password|passwd|auth|user|username|token|secret|credentials)(?:=|$)/i;
 /** User information before the host of a URL. */
-const IN_URL = /^(?:--connect=)?[a-z+]+:\/\/[^/@]*@/i;
+const IN_URL = /^(?:--(?:connect|cluster|sentinels)=)?[a-z+]+:\/\/[^/@]*@/i;
+
+const PLACES = ['connect', 'cluster', 'sentinels'] as const;
+const OF_REDIS = ['cluster', 'sentinels', 'sentinel-name', 'shards'] as const;
+const MOST_SHARDS = 128;
+const LAST_PORT = 65_535;
 
 const VARIABLES = {
   zookeeper: ['ZOOKEEPER_USER', 'ZOOKEEPER_PASSWORD'],
@@ -76,12 +92,15 @@ export function parseClusterArguments(
   const { values, positionals } = parsed(args);
   const duration = (name: keyof typeof DEFAULTS) => durationOf(`--${name}`, values[name] ?? DEFAULTS[name]);
   const backend = backendOf(values.backend ?? 'zookeeper');
-  const { user, password } = credentialsOf(backend, env, values.connect ?? env.REDIS_URL);
+  const redis = redisOptionsOf(backend, values);
+  const url = redis.cluster || redis.sentinels ? undefined : (values.connect ?? env.REDIS_URL);
+  const { user, password } = credentialsOf(backend, env, url);
   if (!/^[1-9]\d{0,4}$/.test(values.most ?? DEFAULTS.most))
     throw new Error('--most must be a whole number from 1 to 10000');
   const options = {
     backend,
     connect: values.connect,
+    ...redis,
     basePath: values['base-path'],
     service: values.service,
     tls: tlsOf(values),
@@ -111,6 +130,40 @@ function parsed(args: readonly string[]) {
 function backendOf(name: string): BackendName {
   if (name === 'zookeeper' || name === 'redis' || name === 'etcd') return name;
   throw new Error(`--backend must be zookeeper, redis or etcd, got "${name}"`);
+}
+
+/** @throws Error for options that belong to another backend, exclude each other, or are not complete */
+function redisOptionsOf(
+  backend: BackendName,
+  values: ReturnType<typeof parsed>['values'],
+): Pick<ClusterOptions, 'cluster' | 'sentinels' | 'shards'> {
+  const [foreign] = OF_REDIS.filter((name) => backend !== 'redis' && values[name] !== undefined);
+  if (foreign !== undefined) throw new Error(`--${foreign} needs --backend redis`);
+  const places = PLACES.filter((name) => values[name] !== undefined).map((name) => `--${name}`);
+  if (places.length > 1) throw new Error(`give one of ${places.join(' and ')}: they name different servers`);
+  const { cluster, sentinels, shards, 'sentinel-name': name } = values;
+  if (shards !== undefined && !(/^[1-9]\d*$/.test(shards) && Number(shards) <= MOST_SHARDS))
+    throw new Error(`--shards must be a whole number from 1 to ${MOST_SHARDS}`);
+  if (sentinels !== undefined && !name)
+    throw new Error('--sentinels needs --sentinel-name, the name of the primary, such as mymaster');
+  if (sentinels === undefined && name !== undefined) throw new Error('--sentinel-name needs --sentinels');
+  return {
+    cluster: cluster === undefined ? undefined : addressesOf('--cluster', cluster),
+    sentinels:
+      sentinels === undefined ? undefined : { name: name ?? '', sentinels: addressesOf('--sentinels', sentinels) },
+    shards: shards === undefined ? undefined : Number(shards),
+  };
+}
+
+/** @throws Error that does not repeat the text: it may contain a credential */
+function addressesOf(option: string, text: string): readonly RedisClusterNode[] {
+  return text.split(',').map((address) => {
+    const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:@/\s]+))(?::(\d{1,5}))?$/.exec(address.trim()) ?? [];
+    const host = bracketed ?? plain;
+    if (host === undefined || (port !== undefined && !(Number(port) >= 1 && Number(port) <= LAST_PORT)))
+      throw new Error(`${option} must be a list such as redis-1:7000,redis-2:7000, of hosts and their ports`);
+    return port === undefined ? { host } : { host, port: Number(port) };
+  });
 }
 
 function tlsOf({

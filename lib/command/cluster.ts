@@ -51,6 +51,9 @@ function definitionOf(options: ClusterOptions): LockBackendDefinition {
     return redis({
       ...common,
       url: connect,
+      cluster: options.cluster,
+      sentinels: options.sentinels,
+      shards: options.shards,
       username: user,
       password,
       ...(options.tls !== false && { tls: options.tls }),

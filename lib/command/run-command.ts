@@ -20,6 +20,9 @@ What is going on in a cluster:
 
   --backend <name>          zookeeper, redis or etcd. Default zookeeper
   --connect <servers>       as the backend takes them. Default ZOOKEEPER_CONNECT, REDIS_URL or ETCD_HOSTS
+  --cluster <host:port,…>   some nodes of a Redis cluster, instead of --connect
+  --sentinels <host:port,…>, --sentinel-name <name>  the sentinels of a Redis server and its name there, instead of --connect
+  --shards <number>         the shards of redis() in the application. Default 1
   --base-path <path>        the basePath of the backend
   --service <name>          the service of the module
   --json                    one JSON document instead of text

@@ -2,6 +2,7 @@ import { ClusterNodes } from './client/cluster-nodes.js';
 import { SLOTS, slotOf } from './client/hash-slot.js';
 import { createClient, createNodeClient } from './client/redis-client.js';
 import type { RedisClient } from './client/redis-client.js';
+import type { LinkClients } from './client/redis-link.js';
 import { serverText } from './redis.options.js';
 import type { ResolvedRedisOptions } from './redis.options.js';
 import { RedisKeys } from './session/redis-keys.js';
@@ -69,7 +70,8 @@ function clientsOf(options: ResolvedRedisOptions): (tag: string) => OpenClients 
     requests: create(name('requests')),
     messages: create(name('messages')),
   });
-  if (!isCluster(options)) return () => (limitMs) => both((client) => createClient(address, client, limitMs));
+  if (!isCluster(options))
+    return () => inTurns((limitMs, turn) => both((client) => createClient(address, client, limitMs, turn)));
   const nodes = new ClusterNodes(address.cluster ?? [], (node, limitMs) =>
     createNodeClient(address, node, name('nodes'), limitMs),
   );
@@ -77,6 +79,12 @@ function clientsOf(options: ResolvedRedisOptions): (tag: string) => OpenClients 
     const node = await nodes.primaryOf(slotOf(tag), limitMs);
     return both((client) => createNodeClient(address, node, client, limitMs));
   };
+}
+
+/** Returns an opener that tells how many attempts there were before. */
+function inTurns(open: (limitMs: number, turn: number) => LinkClients): OpenClients {
+  let turn = 0;
+  return (limitMs) => open(limitMs, turn++);
 }
 
 function isCluster({ address }: ResolvedRedisOptions): boolean {

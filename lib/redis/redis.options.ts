@@ -164,12 +164,7 @@ function addressOf(options: RedisOptions): RedisAddress {
     );
   }
   const { username, password, tls, connection, sentinels, cluster } = options;
-  for (const [field, value] of Object.entries({ username, password })) {
-    // A secret, or next to one: the message contains only its type.
-    const isEmpty = value === '' && !(field === 'password' && username !== undefined);
-    const isText = value === undefined || (typeof value === 'string' && !isEmpty);
-    if (!isText) throw new LockConfigurationError(`${field} must be a string that is not empty, got ${typeof value}`);
-  }
+  checkCredentials('', username, password);
   const access = { username, password, tls: tlsOf(tls) };
   if (connection !== undefined) return { ...access, ...connectionOf(connection) };
   if (cluster !== undefined) return { ...access, cluster: checkCluster(cluster) };
@@ -178,10 +173,21 @@ function addressOf(options: RedisOptions): RedisAddress {
   return { ...access, url: checkUrl(field, url ?? DEFAULT_URL) };
 }
 
-function tlsOf(tls: unknown): ConnectionOptions | undefined {
+/** @param of the option that they belong to, with a dot; '' for those of the server */
+function checkCredentials(of: string, username: unknown, password: unknown): void {
+  for (const [field, value] of Object.entries({ username, password })) {
+    // A secret, or next to one: the message contains only its type.
+    const isEmpty = value === '' && !(field === 'password' && username !== undefined);
+    const isText = value === undefined || (typeof value === 'string' && !isEmpty);
+    if (!isText)
+      throw new LockConfigurationError(`${of}${field} must be a string that is not empty, got ${typeof value}`);
+  }
+}
+
+function tlsOf(tls: unknown, field = 'tls'): ConnectionOptions | undefined {
   if (tls === undefined || tls === false) return undefined;
   if (tls === true) return {};
-  check(typeof tls === 'object' && tls !== null && !Array.isArray(tls), 'tls', tls, 'true, false or TLS options');
+  check(typeof tls === 'object' && tls !== null && !Array.isArray(tls), field, tls, 'true, false or TLS options');
   return tls;
 }
 
@@ -197,7 +203,9 @@ function checkUrl(field: string, url: unknown): string {
 function connectionOf(connection: RedisClient | RedisClusterClient): RedisAddress {
   const isObject = typeof connection === 'object' && connection !== null;
   if (isObject && 'nodes' in connection && typeof connection.nodes === 'function') {
-    return { clusterClient: connection, cluster: nodesOf(connection) };
+    const cluster = nodesOf(connection);
+    if (cluster.length > 0) return { clusterClient: connection, cluster };
+    throw new LockConfigurationError('connection: the client of a cluster was given no node that has a host');
   }
   const isClient = isObject && 'duplicate' in connection && typeof connection.duplicate === 'function';
   check(isClient, 'connection', connection, 'a client of ioredis or iovalkey');
@@ -217,8 +225,8 @@ function checkCluster(given: unknown): readonly RedisNode[] {
 }
 
 function checkSentinels(given: unknown): RedisSentinels {
-  checkFields('sentinels', given, ['sentinels', 'name']);
-  const { sentinels, name } = given as Partial<RedisSentinels>;
+  checkFields('sentinels', given, ['sentinels', 'name', ...ACCESS]);
+  const { sentinels, name, username, password, tls } = given as Partial<RedisSentinels>;
   check(typeof name === 'string' && name !== '', 'sentinels.name', name, 'the name of the primary, such as "mymaster"');
   const isList = Array.isArray(sentinels) && sentinels.length > 0;
   check(isList, 'sentinels.sentinels', sentinels, 'a list of { host, port }, not empty');
@@ -227,7 +235,9 @@ function checkSentinels(given: unknown): RedisSentinels {
     if (typeof host === 'string' && host !== '') continue;
     throw new LockConfigurationError(`sentinels.sentinels must be a list of { host, port }, got ${describe(sentinel)}`);
   }
-  return { sentinels: sentinels as RedisSentinels['sentinels'], name };
+  checkCredentials('sentinels.', username, password);
+  const access = { username, password, tls: tlsOf(tls, 'sentinels.tls') };
+  return { sentinels: sentinels as RedisSentinels['sentinels'], name, ...access };
 }
 
 /** The server for messages, without user and password. */

@@ -1,12 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { expect, it, onTestFinished, vi } from 'vitest';
 import { runCommand } from '../../lib/command/run-command.js';
+import { SLOTS } from '../../lib/redis/client/hash-slot.js';
+import { redis } from '../../lib/redis/index.js';
+import type { RedisOptions } from '../../lib/redis/index.js';
 import { RedisBackend } from '../../lib/redis/redis.backend.js';
 import { RedisServer } from '../../lib/testing/index.js';
 import { commandIo } from '../unit/command/command-io.js';
 import type { Settings } from '../unit/command/command-io.js';
+import { unusedPort } from '../support/unused-port.js';
 import { AnsweringProxy } from './support/answering-proxy.js';
+import { ask } from './support/ask.js';
 import { clientsOf, hold } from './support/clients.js';
+import { fakeSentinel } from './support/fake-sentinel.js';
+import type { Address } from './support/fake-sentinel.js';
 
 it('commands show the locks on a Redis server, and what its settings may forget', async () => {
   await using server = await RedisServer.start();
@@ -30,6 +37,57 @@ it('commands show the locks on a Redis server, and what its settings may forget'
     change: expect.stringContaining('set appendonly to yes'),
   });
   expect(JSON.parse(said)).toContainEqual(expect.objectContaining({ check: 'clock', result: 'ok' }));
+});
+
+/** Starts the only node of a cluster, which serves all slots. */
+async function onlyNode(): Promise<RedisServer> {
+  const settings = { 'cluster-enabled': 'yes', 'cluster-port': await unusedPort() };
+  const server = await RedisServer.start({ settings });
+  await ask(server.port, 'CLUSTER', 'ADDSLOTSRANGE', 0, SLOTS - 1);
+  await expect.poll(async () => (await ask(server.port, 'CLUSTER', 'INFO')).join()).toContain('cluster_state:ok');
+  return server;
+}
+
+it.each<[string, () => Promise<RedisServer>, (at: Address) => Promise<RedisOptions>, (at: Address) => Promise<string>]>(
+  [
+    [
+      'shards',
+      () => RedisServer.start(),
+      async ({ host, port }) => ({ url: `redis://${host}:${port}`, shards: 2 }),
+      async ({ host, port }) => `--connect redis://${host}:${port} --shards 2`,
+    ],
+    [
+      'a cluster',
+      onlyNode,
+      async (at) => ({ cluster: [at], shards: 2 }),
+      async ({ host, port }) => `--cluster ${host}:${port} --shards 2`,
+    ],
+    [
+      'sentinels',
+      () => RedisServer.start(),
+      async (at) => ({ sentinels: { name: 'shop', sentinels: [await fakeSentinel(at)] } }),
+      async (at) => {
+        const { host, port } = await fakeSentinel(at);
+        return `--sentinels ${host}:${port} --sentinel-name shop`;
+      },
+    ],
+  ],
+)('list shows the locks of an application with %s', async (_what, start, optionsOf, argumentsOf) => {
+  await using server = await start();
+  const address = { host: '127.0.0.1', port: server.port };
+  const basePath = `locks/${randomUUID()}`;
+  const client = redis({ ...(await optionsOf(address)), basePath, restartDelayMs: 0 }).create();
+  onTestFinished(() => client.close());
+  const keys = ['a', 'b', 'c', 'd', 'e', 'f'];
+  for (const key of keys) await hold(client, key);
+  const io = commandIo();
+  const args = (await argumentsOf(address)).split(' ');
+  const common = ['--backend', 'redis', '--base-path', basePath, '--within', '30s', '--timeout', '60s'];
+  const code = await runCommand(['list', '--json', ...args, ...common], io);
+  const { said, complained } = io.written();
+  expect([code, complained]).toEqual([0, '']);
+  const listed = (JSON.parse(said) as { keys: { key: string }[] }).keys.map(({ key }) => key);
+  expect(listed.toSorted()).toEqual(keys);
 });
 
 it('doctor says what to change on a server that removes keys when its memory is full', async () => {

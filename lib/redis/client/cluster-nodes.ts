@@ -13,13 +13,15 @@ type Range = readonly [first: number, last: number, primary: readonly [host: str
  */
 export class ClusterNodes {
   readonly #createClient: CreateNodeClient;
+  readonly #given: ReadonlyMap<string, RedisNode>;
   /** The nodes to ask: those that were given, and those that the cluster named last. */
-  readonly #known = new Map<string, RedisNode>();
+  #known: ReadonlyMap<string, RedisNode>;
   #turn = 0;
 
   constructor(nodes: readonly RedisNode[], createClient: CreateNodeClient) {
     this.#createClient = createClient;
-    for (const node of nodes) this.#known.set(textOf(node), node);
+    this.#given = new Map(nodes.map((node) => [textOf(node), node]));
+    this.#known = this.#given;
   }
 
   /**
@@ -30,12 +32,15 @@ export class ClusterNodes {
   async primaryOf(slot: number, limitMs: number): Promise<RedisNode> {
     const nodes = [...this.#known.values()];
     const begin = this.#turn++ % nodes.length;
-    let failure: unknown;
+    let failure: unknown = new LinkLostError('no node of the cluster is known');
     for (const node of [...nodes.slice(begin), ...nodes.slice(0, begin)]) {
       try {
         const ranges = await this.#ask(node, limitMs);
         const found = ranges.find(([first, last]) => first <= slot && slot <= last);
-        if (found) return this.#learn(node, found[2]);
+        if (found) {
+          this.#learn(node, ranges);
+          return this.#named(node, found[2]);
+        }
         failure = new LinkLostError(`${textOf(node)} knows no node of the cluster that serves slot ${slot}`);
       } catch (error) {
         failure = error;
@@ -52,12 +57,10 @@ export class ClusterNodes {
     const answered = client.connect().then(() => client.call('CLUSTER', ['SLOTS']));
     try {
       const limit = () => new Error(`no answer within ${limitMs} ms`);
-      const ranges = (await orTimeout(answered, limitMs, limit)) as readonly Range[];
-      for (const [, , primary] of ranges) this.#learn(node, primary);
-      return ranges;
+      return (await orTimeout(answered, limitMs, limit)) as readonly Range[];
     } catch (error) {
       const refusal = refusalOf(fault ?? error);
-      if (/cluster support disabled/.test(String(refusal))) throw notInCluster(node);
+      if (/cluster support disabled/.test(String(refusal))) throw this.#notInCluster(node);
       const isReply = refusal !== (fault ?? error);
       throw isReply ? refusal : new LinkLostError(`${textOf(node)}: ${(refusal as Error).message}`, refusal);
     } finally {
@@ -65,20 +68,30 @@ export class ClusterNodes {
     }
   }
 
-  /** Notes a node for later questions. @param by the node that has named it; a node may leave out its own host */
-  #learn(by: RedisNode, [host, port]: readonly [string | null, number]): RedisNode {
-    const node = { host: host === null || host === '' ? by.host : host, port };
-    this.#known.set(textOf(node), node);
-    return node;
+  /** Notes the nodes of an answer for later questions. Those of earlier answers may have left the cluster. */
+  #learn(by: RedisNode, ranges: readonly Range[]): void {
+    const named = ranges.map(([, , primary]) => this.#named(by, primary));
+    this.#known = new Map([...this.#given, ...named.map((node) => [textOf(node), node] as const)]);
+  }
+
+  /**
+   * Returns a node that another one has named. It has the access that it was given with, else that of the other one.
+   * @param by the node that has named it; a node may leave out its own host
+   */
+  #named(by: RedisNode, [host, port]: Range[2]): RedisNode {
+    const node = { ...by, host: host === null || host === '' ? by.host : host, port };
+    return this.#given.get(textOf(node)) ?? node;
+  }
+
+  /** The address of a node that has left the cluster may be that of another server by now. */
+  #notInCluster(node: RedisNode): Error {
+    if (!this.#given.has(textOf(node))) return new LinkLostError(`${textOf(node)} is not in cluster mode`);
+    return new LockConfigurationError(
+      `the Redis server at ${textOf(node)} is not in cluster mode: leave out \`cluster\`, and give its \`url\``,
+    );
   }
 }
 
 function textOf({ host, port }: RedisNode): string {
   return `${host}:${port}`;
-}
-
-function notInCluster(node: RedisNode): LockConfigurationError {
-  return new LockConfigurationError(
-    `the Redis server at ${textOf(node)} is not in cluster mode: leave out \`cluster\`, and give its \`url\``,
-  );
 }

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { isIPv6 } from 'node:net';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { LockConfigurationError } from '../../contract/errors.js';
@@ -42,12 +43,16 @@ export interface RedisClusterClient {
   nodes(role?: 'all'): RedisClient[];
 }
 
-/** The address of one node of a cluster. */
+/** The address of one node of a cluster, and the access to it where the node has one of its own. */
 export interface RedisNode {
   /** Its host. */
   readonly host: string;
   /** Its port. */
   readonly port: number;
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  /** `true` for TLS with the options of the client that the node was given by. */
+  readonly tls?: ConnectionOptions | true | undefined;
 }
 
 /** The addresses of a server's sentinels. */
@@ -56,6 +61,15 @@ export interface RedisSentinels {
   readonly sentinels: readonly RedisSentinel[];
   /** The name of the primary, as the sentinels know it. */
   readonly name: string;
+  /** The user name at the sentinels themselves. Default: none. */
+  readonly username?: string | undefined;
+  /** The password at the sentinels themselves. Default: none. */
+  readonly password?: string | undefined;
+  /**
+   * Whether to connect to the sentinels themselves over TLS: `true`, or the options of Node's `tls.connect`.
+   * Default: without TLS.
+   */
+  readonly tls?: boolean | ConnectionOptions | undefined;
 }
 
 /** The address of a server, and the access to it. */
@@ -78,6 +92,7 @@ export type CreateNodeClient = (node: RedisNode, limitMs: number) => RedisClient
 type ClientClass = new (...options: unknown[]) => RedisClient;
 
 export const DEFAULT_PORT = 6_379;
+const LOCAL = '127.0.0.1';
 
 /**
  * Settings of our own connections. With the defaults of ioredis a script whose reply is lost runs twice, a promise of a
@@ -101,47 +116,115 @@ const SETTINGS = {
   failoverDetector: false,
 } as const;
 
-/** Creates a client that is not connected. It never reconnects. @throws LockConfigurationError if there is no ioredis */
-export function createClient(address: RedisAddress, name: string, limitMs: number): RedisClient {
+/**
+ * Creates a client that is not connected. It never reconnects.
+ * @param limitMs the time that an attempt to connect has @param turn the number of the attempt, from 0 on
+ * @throws LockConfigurationError if there is no ioredis
+ */
+export function createClient(address: RedisAddress, name: string, limitMs: number, turn = 0): RedisClient {
   const settings = settingsOf(address, name, limitMs);
   const { url, connection, sentinels } = address;
-  if (connection) return connection.duplicate(settings);
+  if (connection) return connection.duplicate({ ...settings, ...fromTurn(sentinelsOf(connection), turn) });
   const Client = clientClass();
-  if (sentinels) return new Client({ ...settings, ...sentinels, role: 'master' });
+  if (sentinels) {
+    return new Client({ ...settings, ...sentinelSettings(sentinels), ...fromTurn(sentinels.sentinels, turn) });
+  }
   // The first one counts where both say something.
   return new Client(settings, url);
 }
 
-/** Creates a client of a cluster's node, as `createClient` does. */
-export function createNodeClient(address: RedisAddress, node: RedisNode, name: string, limitMs: number): RedisClient {
-  const settings = { ...settingsOf(address, name, limitMs), ...node };
-  const [connected] = address.clusterClient?.nodes('all') ?? [];
-  if (connected) return connected.duplicate(settings);
-  const Client = clientClass();
-  return new Client({ ...clusterSettings(address.clusterClient), ...settings });
+/**
+ * Returns the sentinels in the order in which an attempt asks them. A client asks from the first one on, and its time
+ * may be over after a few that are silent.
+ */
+function fromTurn(sentinels: readonly RedisSentinel[], turn: number): object {
+  if (sentinels.length === 0) return {};
+  const begin = turn % sentinels.length;
+  return { sentinels: [...sentinels.slice(begin), ...sentinels.slice(0, begin)] };
 }
 
-/** Returns the nodes that a client of a cluster was given. */
+/** Returns the settings of ioredis for the sentinels. Those without the word are for the server that they name. */
+function sentinelSettings({ name, username, password, tls }: RedisSentinels): object {
+  return {
+    name,
+    role: 'master',
+    sentinelUsername: username,
+    sentinelPassword: password,
+    ...(tls !== undefined && tls !== false && { sentinelTLS: tls === true ? {} : tls }),
+  };
+}
+
+function sentinelsOf(client: RedisClient): readonly RedisSentinel[] {
+  const { sentinels } = optionsOf(client) as { readonly sentinels?: unknown };
+  return Array.isArray(sentinels) ? (sentinels as RedisSentinel[]) : [];
+}
+
+/** Creates a client of a cluster's node, as `createClient` does. */
+export function createNodeClient(address: RedisAddress, node: RedisNode, name: string, limitMs: number): RedisClient {
+  const { clusterClient } = address;
+  const [connected] = clusterClient?.nodes('all') ?? [];
+  const common = connected ? optionsOf(connected) : clusterSettings(clusterClient);
+  const settings = { ...nodeSettings(node, common), ...settingsOf(address, name, limitMs) };
+  if (connected) return connected.duplicate(settings);
+  const Client = clientClass();
+  return new Client({ ...common, ...settings });
+}
+
+function nodeSettings({ tls, ...node }: RedisNode, common: { readonly tls?: unknown }): object {
+  return tls === undefined ? node : { ...node, tls: tls === true ? (common.tls ?? {}) : tls };
+}
+
+/** Returns the nodes that a client of a cluster was given, as their client reads them. */
 export function nodesOf(client: RedisClusterClient): readonly RedisNode[] {
   const { startupNodes } = client as { readonly startupNodes?: unknown };
   return Array.isArray(startupNodes) ? startupNodes.flatMap(nodeOf) : [];
 }
 
-/** Nodes are written as a URL, a port, `host:port` or an object. */
+/** Nodes are written as a URL, a port, `host:port`, an address of IPv6 or an object. */
 function nodeOf(given: unknown): RedisNode[] {
-  if (typeof given === 'number') return [{ host: '127.0.0.1', port: given }];
-  if (typeof given === 'string') {
-    const url = given.includes('://') ? given : `redis://${given}`;
-    const { hostname, port } = URL.canParse(url) ? new URL(url) : { hostname: '', port: '' };
-    return hostname === '' ? [] : [{ host: hostname, port: Number(port || DEFAULT_PORT) }];
-  }
-  const { host = '127.0.0.1', port = DEFAULT_PORT } = (given ?? {}) as Partial<RedisNode>;
-  return [{ host, port: Number(port) }];
+  if (typeof given === 'number') return [{ host: LOCAL, port: given }];
+  if (typeof given === 'string') return isIPv6(given) ? [{ host: given, port: DEFAULT_PORT }] : nodeOfText(given);
+  const { host = LOCAL, port = DEFAULT_PORT, username, password, tls } = (given ?? {}) as Partial<RedisNode>;
+  return [{ host: withoutBrackets(host), port: Number(port), ...accessOf(username, password), ...(tls && { tls }) }];
+}
+
+function nodeOfText(text: string): RedisNode[] {
+  if (/^\d+$/.test(text)) return [{ host: LOCAL, port: Number(text) }];
+  const url = text.includes('://') ? text : `redis://${text}`;
+  if (!URL.canParse(url)) return [];
+  const { protocol, hostname, port, username, password } = new URL(url);
+  if (hostname === '') return [];
+  const isGiven = username !== '' || password !== '';
+  return [
+    {
+      host: withoutBrackets(hostname),
+      port: Number(port || DEFAULT_PORT),
+      ...(isGiven && accessOf(decodeURIComponent(username), decodeURIComponent(password))),
+      ...(protocol === 'rediss:' && { tls: true }),
+    },
+  ];
+}
+
+function accessOf(
+  username: string | undefined,
+  password: string | undefined,
+): Pick<RedisNode, 'username' | 'password'> {
+  return { ...(username !== undefined && { username }), ...(password !== undefined && { password }) };
+}
+
+/** URLs have an address of IPv6 in brackets, and sockets take it without. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
 }
 
 function clusterSettings(client: RedisClusterClient | undefined): object {
-  const { options } = (client ?? {}) as { readonly options?: { readonly redisOptions?: object } };
-  return options?.redisOptions ?? {};
+  const { redisOptions } = optionsOf(client) as { readonly redisOptions?: object };
+  return redisOptions ?? {};
+}
+
+function optionsOf(client: RedisClient | RedisClusterClient | undefined): object {
+  const { options } = (client ?? {}) as { readonly options?: object };
+  return options ?? {};
 }
 
 function settingsOf({ username, password, tls }: RedisAddress, name: string, limitMs: number): object {
@@ -149,9 +232,12 @@ function settingsOf({ username, password, tls }: RedisAddress, name: string, lim
     ...SETTINGS,
     connectionName: name,
     connectTimeout: limitMs,
+    // A silent sentinel leaves time to the next one, and to the server.
+    sentinelCommandTimeout: Math.ceil(limitMs / 2),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
-    ...(tls !== undefined && { tls }),
+    // Without the second setting a server that sentinels name is sent the password in clear.
+    ...(tls !== undefined && { tls, enableTLSForSentinelMode: true }),
   };
 }
 
