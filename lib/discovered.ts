@@ -9,9 +9,14 @@ export async function orCloseConnections(discovery: DiscoveryService, work: () =
   try {
     work();
   } catch (error) {
-    await Promise.all(lockServicesOf(discovery).map((service) => service.onApplicationShutdown()));
+    await closeConnections(discovery);
     throw error;
   }
+}
+
+/** Closes every connection of an application that failed to start. */
+export async function closeConnections(discovery: DiscoveryService): Promise<void> {
+  await Promise.all(lockServicesOf(discovery).map((service) => service.onApplicationShutdown()));
 }
 
 /** Returns the connections of the application. */

@@ -26,7 +26,10 @@ export class ElectionExplorer implements OnModuleInit, OnApplicationBootstrap {
 }
 
 function join(instance: object): void {
-  for (const { slot, election } of lockedMethodsOf(instance)) {
+  const methods = lockedMethodsOf(instance).filter(({ election }) => election);
+  for (const { name, prototype, slot, election } of methods) {
+    // An overriding method with a role of its own replaces this one.
+    if (methods.find((nearest) => nearest.name === name)?.prototype !== prototype) continue;
     const [locks] = slot.servicesOf(instance);
     if (locks) election?.join(locks, instance);
   }

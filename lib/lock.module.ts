@@ -1,10 +1,11 @@
 import { ConfigurableModuleBuilder, Global, Inject, Module, Optional } from '@nestjs/common';
 import type { ConfigurableModuleAsyncOptions, DynamicModule, FactoryProvider } from '@nestjs/common';
-import { DiscoveryModule } from '@nestjs/core';
+import { DiscoveryModule, DiscoveryService } from '@nestjs/core';
 import { check } from './contract/check.js';
 import { LockConfigurationError } from './contract/errors.js';
 import { getCoordinationToken, CoordinationService } from './coordination/coordination.service.js';
 import { CronExplorer } from './cron.explorer.js';
+import { closeConnections } from './discovered.js';
 import { ElectionExplorer } from './election.explorer.js';
 import { exceptionFilterExports, exceptionFilterProviders, exceptionFilterSetting } from './exception-filter.js';
 import { LockExplorer } from './lock.explorer.js';
@@ -114,7 +115,7 @@ export function withConnection(
   return {
     ...definition,
     global: isGlobal,
-    imports: [...(definition.imports ?? []), LockCoreModule],
+    imports: [...(definition.imports ?? []), DiscoveryModule, LockCoreModule],
     providers: [...(definition.providers ?? []), ...settings, ...own],
     exports: [...(definition.exports ?? []), ...own.map(({ provide }) => provide)],
   };
@@ -123,10 +124,11 @@ export function withConnection(
 function serviceProvider(connectionName: string): FactoryProvider<LockService> {
   return {
     provide: getLockServiceToken(connectionName),
-    inject: [OPTIONS],
-    useFactory: (options: LockModuleOptions) => {
+    inject: [OPTIONS, DiscoveryService],
+    useFactory: (options: LockModuleOptions, discovery: DiscoveryService) => {
       const { backend, ...resolved } = resolveLockModuleOptions(options);
-      return new LockService(backend.create(), { connectionName, ...resolved });
+      const closeAll = () => closeConnections(discovery);
+      return new LockService(backend.create(), { connectionName, closeAll, ...resolved });
     },
   };
 }

@@ -12,6 +12,9 @@
  * twice as many segments, and has twice the patience after that. Measured with servers at their limit, sixteen
  * instances, and 200 callers that hold for 20 ms. A first patience of 250 ms halves the calls/s, one of 500 ms does no
  * harm. When 14 of 16 segments are held for good, one of the others is found after 0.5 s on average.
+ *
+ * A caller that does not wait has no second chance, so it tries every segment that this process does not hold: last
+ * those at which this process has callers. Such a caller may only be trying, too, and be about to give up.
  */
 import { onAbort, orAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
@@ -50,7 +53,7 @@ export interface Search {
   /** The segments to try, preferred first; at least one. */
   readonly candidates: readonly number[];
   readonly load: KeyLoad;
-  /** `false`: every candidate is tried, and none is waited for. */
+  /** `false`: every candidate is tried once, and none is waited for. */
   readonly waits: boolean;
   readonly signal: AbortSignal;
 }
@@ -58,7 +61,7 @@ export interface Search {
 /** @returns `undefined` when the search does not wait and no segment was free. @throws `signal.reason` */
 export async function visitUntilFound<T>(search: Search, visit: VisitSegment<T>): Promise<Visit<T>> {
   const tour = around(search.candidates);
-  if (!search.waits) return tryNext(search, tour, Infinity, visit);
+  if (!search.waits) return tryEach(search, idleFirst(search, tour), visit);
   for (let effort = 1; ; effort *= 2) {
     const found = (await tryFew(search, tour, effort, visit)) ?? (await waitAtOne(search, effort, visit));
     if (found) return found;
@@ -69,23 +72,42 @@ async function tryFew<T>(search: Search, tour: Tour, effort: number, visit: Visi
   const { candidates, load } = search;
   // With a single candidate, waiting for it is also the try.
   if (candidates.length === 1 || (effort === 1 && load.isFull())) return undefined;
-  return tryNext(search, tour, FIRST_TRIES * effort, visit);
+  return tryEach(search, idle(search, tour, FIRST_TRIES * effort), visit);
 }
 
-/** Tries the next candidates of the tour, each at most once. Skips those that are known to be busy. */
-async function tryNext<T>(search: Search, tour: Tour, most: number, visit: VisitSegment<T>): Promise<Visit<T>> {
-  const { candidates, load, signal } = search;
+/** Tries the segments one after another, each once. */
+async function tryEach<T>(search: Search, segments: Iterable<number>, visit: VisitSegment<T>): Promise<Visit<T>> {
+  const { load, signal } = search;
   const limits = { waitMs: 0, signal, limit: signal, granted: () => load.triedWithSuccess() };
+  let isInVain = false;
+  for (const segment of segments) {
+    const tried = await visit(segment, limits);
+    if (tried) return tried;
+    isInVain = true;
+  }
+  if (isInVain) load.triedInVain();
+  return undefined;
+}
+
+/** The next candidates of the tour, each at most once. Skips those at which this process has callers by then. */
+function* idle({ candidates, load }: Search, tour: Tour, most: number, skipped: number[] = []): Iterable<number> {
   let tries = 0;
   for (let seen = 0; seen < candidates.length && tries < most; seen++) {
     const segment = tour.next().value;
-    if (load.callers().has(segment)) continue;
+    if (load.callers().has(segment)) {
+      skipped.push(segment);
+      continue;
+    }
     tries++;
-    const tried = await visit(segment, limits);
-    if (tried) return tried;
+    yield segment;
   }
-  if (tries > 0) load.triedInVain();
-  return undefined;
+}
+
+/** All candidates that this process does not hold: first those at which it has no callers. */
+function* idleFirst(search: Search, tour: Tour): Iterable<number> {
+  const skipped: number[] = [];
+  yield* idle(search, tour, Infinity, skipped);
+  for (const segment of skipped) if (!search.load.isHeld(segment)) yield segment;
 }
 
 /** The candidates, repeated without end. */

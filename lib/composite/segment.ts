@@ -23,21 +23,22 @@ export class Segment implements Lock {
   async acquire(options?: AcquireOptions): Promise<HeldSegment> {
     const leave = this.#enter();
     const lease = await this.#mutex.acquire(options).catch(after(leave));
-    return this.#held(lease, leave);
+    return this.#held(lease, this.#hold(leave));
   }
 
   async tryAcquire(options?: AcquireOptions): Promise<HeldSegment | null> {
     const leave = this.#enter();
     const lease = await this.#mutex.tryAcquire(options).catch(after(leave));
-    if (lease) return this.#held(lease, leave);
+    if (lease) return this.#held(lease, this.#hold(leave));
     leave();
     return null;
   }
 
   async using<T>(work: (lease: HeldSegment) => T | Promise<T>, options?: UsingOptions): Promise<T> {
-    const leave = this.#enter();
+    let leave = this.#enter();
     let ignore: Dispose = () => {};
     const begin = (lease: Lease) => {
+      leave = this.#hold(leave);
       ignore = onLoss(lease, leave);
       return work(this.#held(lease));
     };
@@ -51,6 +52,15 @@ export class Segment implements Lock {
 
   #enter(): Dispose {
     return this.#load.enter(this.#place.segment);
+  }
+
+  /** Counts a caller that has entered as a holder, too. */
+  #hold(leave: Dispose): Dispose {
+    const letGo = this.#load.hold(this.#place.segment);
+    return () => {
+      letGo();
+      leave();
+    };
   }
 
   #held(lease: Lease, leave?: Dispose): HeldSegment {
@@ -104,6 +114,10 @@ export interface KeyLoad {
   triedWithSuccess(): void;
   /** Counts one caller at the segment, until the returned function is called. */
   enter(segment: number): Dispose;
+  /** Whether a caller of this process holds the segment. Other callers wait for it, or only try. */
+  isHeld(segment: number): boolean;
+  /** Counts one holder of the segment, until the returned function is called. */
+  hold(segment: number): Dispose;
 }
 
 /**
@@ -111,7 +125,8 @@ export interface KeyLoad {
  * on.
  */
 export class SegmentLoad {
-  readonly #callers = new Map<string, Map<number, number>>();
+  readonly #callers: Counts = new Map();
+  readonly #holders: Counts = new Map();
   readonly #full = new BoundedMap<Full>(MOST_FULL);
 
   of(identity: string): KeyLoad {
@@ -120,16 +135,9 @@ export class SegmentLoad {
       isFull: () => (this.#full.get(identity)?.until ?? 0) > now(),
       triedInVain: () => this.#triedInVain(identity),
       triedWithSuccess: () => this.#full.delete(identity),
-      enter: (segment) => this.#enter(identity, segment),
-    };
-  }
-
-  #enter(identity: string, segment: number): Dispose {
-    this.#add(identity, segment, 1);
-    let isInside = true;
-    return () => {
-      if (isInside) this.#add(identity, segment, -1);
-      isInside = false;
+      enter: (segment) => counted(this.#callers, identity, segment),
+      isHeld: (segment) => this.#holders.get(identity)?.has(segment) ?? false,
+      hold: (segment) => counted(this.#holders, identity, segment),
     };
   }
 
@@ -139,14 +147,27 @@ export class SegmentLoad {
     const lengthMs = isRecent ? Math.min(2 * before.lengthMs, LONGEST_FULL_MS) : FIRST_FULL_MS;
     this.#full.set(identity, { until: now() + lengthMs, lengthMs });
   }
+}
 
-  #add(identity: string, segment: number, change: 1 | -1): void {
-    const callers = this.#callers.get(identity) ?? new Map<number, number>();
-    const count = (callers.get(segment) ?? 0) + change;
-    if (count > 0) callers.set(segment, count);
-    else callers.delete(segment);
-    // Keys that are no longer used must leave no entry behind.
-    if (callers.size > 0) this.#callers.set(identity, callers);
-    else this.#callers.delete(identity);
-  }
+/** The number of callers at each segment of each key. */
+type Counts = Map<string, Map<number, number>>;
+
+/** Counts one more at the segment, until the returned function is called. */
+function counted(counts: Counts, identity: string, segment: number): Dispose {
+  add(counts, identity, segment, 1);
+  let isInside = true;
+  return () => {
+    if (isInside) add(counts, identity, segment, -1);
+    isInside = false;
+  };
+}
+
+function add(counts: Counts, identity: string, segment: number, change: 1 | -1): void {
+  const ofKey = counts.get(identity) ?? new Map<number, number>();
+  const count = (ofKey.get(segment) ?? 0) + change;
+  if (count > 0) ofKey.set(segment, count);
+  else ofKey.delete(segment);
+  // Keys that are no longer used must leave no entry behind.
+  if (ofKey.size > 0) counts.set(identity, ofKey);
+  else counts.delete(identity);
 }

@@ -1,6 +1,7 @@
 import type { ContentionHandler, OnContention } from '../contract/acquire.options.js';
 import { LockConfigurationError } from '../contract/errors.js';
 import { SHARING_FIELDS } from '../service/lock-service.options.js';
+import { checkAtomicKeys } from '../service/multi-locks.js';
 import { needParentheses } from './decorated-place.js';
 import type { DecoratedPlace } from './decorated-place.js';
 import { readerOfKeys } from './lock-key.js';
@@ -8,7 +9,7 @@ import type { LockKeys } from './lock-key.js';
 import { lockMethod } from './lock-method.js';
 import type { Locking } from './lock-method.js';
 import { LOCKING_FIELDS, resolveLockingOptions } from './locking.options.js';
-import type { DistributedLockOptions } from './locking.options.js';
+import type { DistributedLockOptions, ResolvedLockingOptions } from './locking.options.js';
 import type { LockDecorator } from './method-check.js';
 
 const NAME = '@DistributedLock';
@@ -55,6 +56,8 @@ export function mutexLocking<A extends unknown[]>(
   const keyOf = readerOfKeys(at.title, key);
   const resolved = resolveLockingOptions(at, options, [...LOCKING_FIELDS, ...SHARING_FIELDS, 'line', 'atomic']);
   const { line, atomic, sharing, holding } = resolved;
+  // The keys that a function returns are known with each call only.
+  if (typeof key !== 'function') checkCount(at.title, key, resolved);
   const ofOneKey = Object.freeze({ line, ...sharing, ...holding });
   const ofSeveral = Object.freeze({ ...sharing, ...holding, ...(atomic && { atomic }) });
   return {
@@ -62,8 +65,19 @@ export function mutexLocking<A extends unknown[]>(
     lockOf: (service, instance, args) => {
       const keys = keyOf(instance, args);
       if (typeof keys === 'string' && !atomic) return service.mutex(keys, ofOneKey);
-      if (line === 'fifo') return service.multi([keys].flat(), ofSeveral);
-      throw new LockConfigurationError(`${at.title}: line 'none' goes with one key, not with several`);
+      checkCount(at.title, keys, resolved);
+      return service.multi([keys].flat(), ofSeveral);
     },
   };
+}
+
+/** @throws LockConfigurationError for more keys than the options allow */
+function checkCount(
+  title: string,
+  keys: string | readonly string[],
+  { line, atomic }: Pick<ResolvedLockingOptions, 'line' | 'atomic'>,
+): void {
+  if (typeof keys === 'string') return;
+  if (line === 'none') throw new LockConfigurationError(`${title}: line 'none' goes with one key, not with several`);
+  if (atomic) checkAtomicKeys(keys, `${title}: `);
 }

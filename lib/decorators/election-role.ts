@@ -1,3 +1,4 @@
+import { Logger } from '@nestjs/common';
 import type { ElectionHook } from '../elections/election-hooks.js';
 import { leadershipsOf } from '../elections/leaderships.js';
 import type { Leadership } from '../elections/leadership.js';
@@ -13,11 +14,14 @@ import type { DecoratedPlace } from './decorated-place.js';
  */
 export type ElectionPart = 'work' | 'elected' | 'deposed';
 
+const logger = new Logger('LeaderElection');
+
 /** A method that takes part in an election, in its class and in every subclass. */
 export class ElectionRole {
   readonly #at: DecoratedPlace;
   readonly #election: string;
   readonly #part: ElectionPart;
+  readonly #warnedOf = new WeakSet<object>();
 
   /** @throws LockConfigurationError for a name that is not valid for an election */
   constructor(at: DecoratedPlace, election: string, part: ElectionPart) {
@@ -37,11 +41,26 @@ export class ElectionRole {
     );
   }
 
-  /** Makes the application take part for this instance. @throws LockConfigurationError when it cannot */
+  /**
+   * Makes the application take part for this instance. Its overriding method may call the work as `super.method()`. A
+   * hook is only called by the election, which would call the overriding method: it is left out.
+   * @throws LockConfigurationError when it cannot
+   */
   join(locks: LockService, instance: object): void {
-    if (isOverriddenIn(instance, this.#at)) return;
+    const isOverridden = isOverriddenIn(instance, this.#at);
+    if (isOverridden && this.#part !== 'work') return this.#warnOfOverridden(Object.getPrototypeOf(instance));
     const leadership = this.leadershipOn(locks);
     if (this.#part !== 'work') leadership.hooks.add(this.#part, this.#hookOf(instance));
+  }
+
+  #warnOfOverridden(prototype: object): void {
+    if (this.#warnedOf.has(prototype)) return;
+    this.#warnedOf.add(prototype);
+    const [decorator] = this.#at.title.split(' ');
+    logger.warn(
+      `${this.#at.title} is not called for ${prototype.constructor.name}, which overrides the method without ${decorator}: ` +
+        'put it above the overriding method, too',
+    );
   }
 
   #hookOf(instance: object): ElectionHook {

@@ -5,13 +5,16 @@ type Iterator = AsyncIterator<unknown, unknown, unknown>;
 
 /**
  * The result of an `async *` method. It is as lazy as the method was: the call acquires its lock at the first `next()`.
+ * A consumer that ends it before the lock is acquired stops waiting, and the method does not run.
  */
 export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> {
-  readonly #open: () => Promise<unknown>;
+  readonly #open: (gone: AbortSignal) => Promise<unknown>;
+  readonly #gone = new AbortController();
   #opening: Promise<Iterator | undefined> | undefined;
+  #iterator: Iterator | undefined;
   #isOver = false;
 
-  constructor(open: () => Promise<unknown>) {
+  constructor(open: (gone: AbortSignal) => Promise<unknown>) {
     this.#open = open;
   }
 
@@ -23,12 +26,12 @@ export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> 
   }
 
   async return(value: unknown): Promise<Step> {
-    const iterator = await this.#started();
+    const iterator = this.#openedOrGone();
     return iterator?.return ? iterator.return(value) : done(await value);
   }
 
   async throw(error: unknown): Promise<Step> {
-    const iterator = await this.#started();
+    const iterator = this.#openedOrGone();
     if (iterator?.throw) return iterator.throw(error);
     throw error;
   }
@@ -42,25 +45,28 @@ export class LazyGenerator implements AsyncGenerator<unknown, unknown, unknown> 
   }
 
   /**
-   * Starts the call. Returns `undefined` when it was skipped, or when its contention handler returned nothing to
-   * iterate.
+   * Starts the call. Returns `undefined` when it was skipped, when its contention handler returned nothing to iterate,
+   * or when the consumer has gone meanwhile.
    */
   async #start(): Promise<Iterator | undefined> {
+    const { signal } = this.#gone;
     try {
-      const opened = await this.#open();
-      if (isAsyncIterable(opened)) return opened[Symbol.asyncIterator]();
+      const opened = await this.#open(signal);
+      if (!signal.aborted && isAsyncIterable(opened)) return (this.#iterator = opened[Symbol.asyncIterator]());
     } catch (error) {
       this.#isOver = true;
-      throw error;
+      if (!signal.aborted) throw error;
     }
     this.#isOver = true;
     return undefined;
   }
 
-  /** The iterator, if it has been started. A generator that is ended before it began never begins. */
-  async #started(): Promise<Iterator | undefined> {
-    this.#isOver ||= !this.#opening;
-    return this.#opening?.catch(() => undefined);
+  /** The iterator, if the call has opened it. A generator that is ended before never begins. */
+  #openedOrGone(): Iterator | undefined {
+    if (this.#iterator) return this.#iterator;
+    this.#isOver = true;
+    this.#gone.abort();
+    return undefined;
   }
 }
 

@@ -90,7 +90,7 @@ function titled(error: unknown, title: string): unknown {
 function wayOf(original: Function, at: DecoratedPlace): Way {
   const run: Way['run'] = (instance, args) => Reflect.apply(original, instance, args);
   if (Object.prototype.toString.call(original) === '[object AsyncGeneratorFunction]') {
-    return { run, start: (...call) => new LazyGenerator(() => holdDuring(...call)) };
+    return { run, start: (...call) => new LazyGenerator((gone) => holdDuring(...call, gone)) };
   }
   const declared: unknown = Reflect.getMetadata('design:returntype', at.prototype, at.name);
   if (declared === Observable) return { run, start: (...call) => lazyObservable((gone) => holdDuring(...call, gone)) };

@@ -1,5 +1,6 @@
 import type { CallHandler, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
-import type { Observable } from 'rxjs';
+import 'reflect-metadata';
+import { defer, Observable, tap } from 'rxjs';
 import { LockConfigurationError } from '../contract/errors.js';
 import { isDecoratorCall } from './decorated-place.js';
 import { mutexLocking } from './distributed-lock.decorator.js';
@@ -19,8 +20,9 @@ const NAME = 'LockInterceptor';
  *
  * - The order is that of `@UseInterceptors`; interceptors of the class go around those of its handlers.
  * - Guards run before it. Pipes run inside: the key function sees the request before it is validated.
- * - The lease ends when the handler's stream ends, or when the stream has no subscriber any more. Then the client is
- *   answered.
+ * - The lease ends when the handler's stream ends. Then the client is answered.
+ * - A client that leaves does not stop an async handler: the lease lasts until its first value or its end. It ends at
+ *   once when the handler has sent a value, or is declared to return an `Observable`, which unsubscribing does stop.
  * - `currentLease()`, the options and the errors are those of `DistributedLock`. The label is `Class.handler` by
  *   default.
  * - With `onContention: 'skip'` the handler does not run and the client gets an empty answer. A function gets the
@@ -53,15 +55,11 @@ export function LockInterceptor(
       const [className, methodName] = [context.getClass().name, context.getHandler().name];
       const place = `${className}.${methodName}`;
       const { label = place } = options;
-      const handler = {
-        title: `${NAME} on ${place}`,
-        className,
-        methodName,
-        options: { ...locking.options, label },
-        open,
-        run: () => next.handle(),
-      };
-      return lazyObservable((gone) => holdDuring(handler, this, [context], gone));
+      const handler = { title: `${NAME} on ${place}`, className, methodName, open };
+      const ofCall = { ...handler, options: { ...locking.options, label } };
+      const locked = (run: () => Observable<unknown>) =>
+        lazyObservable((gone) => holdDuring({ ...ofCall, run }, this, [context], gone));
+      return isStopped(context) ? locked(() => next.handle()) : untilAnswered(next, locked);
     }
   }
 
@@ -72,4 +70,36 @@ export function LockInterceptor(
   );
   const open = openerOf(method, locking);
   return HandlerLockInterceptor;
+}
+
+/** Whether unsubscribing stops the handler: it is declared to return an `Observable`. */
+function isStopped(context: ExecutionContext): boolean {
+  const { prototype } = context.getClass();
+  return Reflect.getMetadata('design:returntype', prototype, context.getHandler().name) === Observable;
+}
+
+/**
+ * Runs a handler that unsubscribing may not stop: an async method goes on. So a subscriber that leaves ends the lease
+ * only after the handler's first value, its error or its completion. A stream may send values without end.
+ */
+function untilAnswered(
+  next: CallHandler,
+  locked: (run: () => Observable<unknown>) => Observable<unknown>,
+): Observable<unknown> {
+  return new Observable((subscriber) => {
+    let isRunning = false;
+    const answered = () => void (isRunning = false);
+    const handled = defer(() => {
+      isRunning = true;
+      return next.handle().pipe(tap({ next: answered, error: answered, complete: answered }));
+    });
+    const call = locked(() => handled).subscribe({
+      next: (value) => (subscriber.closed ? call.unsubscribe() : subscriber.next(value)),
+      error: (error: unknown) => subscriber.error(error),
+      complete: () => subscriber.complete(),
+    });
+    return () => {
+      if (!isRunning) call.unsubscribe();
+    };
+  });
 }

@@ -10,6 +10,7 @@ import {
 import { check, checkFields, checkLabel, checkMs } from '../contract/check.js';
 import type { OnContention, HoldingOptions } from '../contract/acquire.options.js';
 import type { MutexOptions, SharingOptions } from '../service/lock-service.options.js';
+import { checkAtomicSharing } from '../service/multi-locks.js';
 import type { MultiOptions } from '../service/multi-locks.js';
 import { pickSharing, resolveSharingOptions, SHARING_DEFAULTS } from '../service/lock-service.options.js';
 import { DEFAULT_CONNECTION } from '../service/lock-service.token.js';
@@ -115,6 +116,7 @@ function checkValues(prefix: string, options: ResolvedLockingOptions): void {
   check(typeof atomic === 'boolean', field('atomic'), atomic, 'true or false');
   check(!atomic || line === 'fifo', field('atomic'), atomic, "false where line is 'none'");
   resolveSharingOptions(options.sharing, SHARING_DEFAULTS, prefix);
+  if (atomic) checkAtomicSharing(options.sharing, prefix);
   resolveHoldingOptions(options.holding, HOLDING_DEFAULTS, prefix);
   check(line === 'fifo' || waitMs === 0, field('waitMs'), waitMs, "0 where line is 'none'");
 }

@@ -234,7 +234,10 @@ class MemoryLine {
     };
     this.#waiting.push(look);
     const dispose = onAbort(signal, (reason) => {
-      this.#waiting.splice(this.#waiting.indexOf(look), 1);
+      const place = this.#waiting.indexOf(look);
+      // A caller that was served in this turn is not in line any more: the abort comes too late.
+      if (place === -1) return;
+      this.#waiting.splice(place, 1);
       answered.reject(reason);
       this.look();
     });

@@ -33,6 +33,8 @@ export interface LockServiceOptions extends SharingOptions, HoldingOptions {
   readonly drainTimeoutMs: number;
   readonly connectOnStart: 'required' | 'background';
   readonly warnShutdownHooks?: boolean | undefined;
+  /** Closes every connection of the application. Called when this one failed to connect. Default: closes this one. */
+  readonly closeAll?: (() => Promise<void>) | undefined;
   /** Default reaction of `using` and decorated methods when their lease was lost. */
   readonly onLost?: ResolvedAcquireOptions['onLost'] | undefined;
   /** Default reaction of decorated methods that cannot acquire their lock. */

@@ -102,9 +102,9 @@ export class LockTargets {
     return { scope: this.#backend, identity, key, at, kind: 'cron', mode: 'exclusive', ...waiting };
   }
 
-  /** A contender that does not wait has no place in a local queue. */
+  /** A contender that does not wait has no place in a local queue, which is what keeps a lease warm. */
   #waitingAs(line: Line, { localLine, keepMs }: Required<SharingOptions>) {
-    if (line === 'none') return { line, waitMs: 0, localLine: false, keepMs };
+    if (line === 'none') return { line, waitMs: 0, localLine: false, keepMs: 0 };
     return { line, waitMs: this.#waitMs, localLine, keepMs };
   }
 }

@@ -250,13 +250,11 @@ export class LockService {
     if (options.connectOnStart === 'background') {
       return void connected.catch((error: unknown) => this.notConnected(error));
     }
-    // Nest does not shut down a module that failed to start.
-    await connected.catch((error: unknown) =>
-      backend.close().then(() => {
-        this.lockEvents.close();
-        throw error;
-      }),
-    );
+    // Nest does not shut down an application that failed to start.
+    await connected.catch(async (error: unknown) => {
+      await (options.closeAll?.() ?? this.onApplicationShutdown());
+      throw error;
+    });
   }
 
   /**

@@ -81,14 +81,22 @@ function atomicOptions(
   options: MultiOptions,
   backend: Pick<LockBackend, 'name' | 'acquireAll'>,
 ): MultiOptions {
-  const { localLine, keepMs } = options;
-  check(localLine !== true, 'localLine', localLine, 'false, or not be given, with atomic');
-  check(keepMs === undefined || keepMs === 0, 'keepMs', keepMs, '0, or not be given, with atomic');
+  checkAtomicSharing(options);
   if (!backend.acquireAll) throw new LockConfigurationError(`the backend ${backend.name} has no atomic multi-lock`);
-  if (keys.length > MOST_ATOMIC_KEYS) {
-    throw new LockConfigurationError(`keys must be at most ${MOST_ATOMIC_KEYS} with atomic, got ${keys.length}`);
-  }
+  checkAtomicKeys(keys);
   return { atomic: true, localLine: false, keepMs: 0, ...pickHolding(options) };
+}
+
+/** @throws LockConfigurationError that names the wrong field, after `prefix` */
+export function checkAtomicSharing({ localLine, keepMs }: SharingOptions, prefix = ''): void {
+  check(localLine !== true, `${prefix}localLine`, localLine, 'false, or not be given, with atomic');
+  check(keepMs === undefined || keepMs === 0, `${prefix}keepMs`, keepMs, '0, or not be given, with atomic');
+}
+
+/** @throws LockConfigurationError, after `prefix`, for more keys than an atomic set may have */
+export function checkAtomicKeys({ length }: readonly string[], prefix = ''): void {
+  if (length <= MOST_ATOMIC_KEYS) return;
+  throw new LockConfigurationError(`${prefix}keys must be at most ${MOST_ATOMIC_KEYS} with atomic, got ${length}`);
 }
 
 type Targets = readonly [LockTarget, ...LockTarget[]];

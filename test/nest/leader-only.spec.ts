@@ -176,6 +176,57 @@ describe('@LeaderOnly', () => {
     expect(made.log).toEqual(['elected true']);
   });
 
+  it('lets an application campaign from its start for a method that a subclass overrides', async () => {
+    class Base {
+      @LeaderOnly('inherited')
+      async run(): Promise<string | undefined> {
+        return 'ran';
+      }
+    }
+    @Injectable()
+    class Logged extends Base {
+      override async run() {
+        return `${await super.run()}, logged`;
+      }
+    }
+    const { app, elections } = await startInstance(new SharedBackend(), { providers: [Poller, Logged] });
+    await eventually(() => elections.term('inherited'), 'it leads');
+    expect(await app.get(Logged).run()).toBe('ran, logged');
+  });
+
+  it('leaves out a hook that a subclass overrides, and warns of it once', async () => {
+    class Base {
+      readonly log: string[] = [];
+
+      @OnElected('poller')
+      begin() {}
+
+      @OnDeposed('poller')
+      async end() {}
+    }
+    @Injectable()
+    class Silent extends Base {
+      override begin() {
+        this.log.push('not called');
+      }
+
+      @OnDeposed('poller')
+      override async end() {
+        this.log.push('deposed');
+      }
+    }
+    const log = watchLog();
+    const providers = [Poller, Silent, { provide: 'another', useClass: Silent }];
+    const { app, poller, elections } = await startInstance(new SharedBackend(), { providers });
+    await eventually(() => poller.strict().catch(() => undefined), 'it leads');
+    await elections.resign('poller');
+    expect(app.get(Silent).log).toEqual(['deposed']);
+    expect(log.warn.flat().filter((line) => String(line).startsWith('@On'))).toEqual([
+      '@OnElected on Base.begin is not called for Silent, which overrides the method without @OnElected: ' +
+        'put it above the overriding method, too',
+    ]);
+  });
+
   it('joins at its first call when its provider is request-scoped', async () => {
     @Controller({ scope: 2 })
     class PerRequest {

@@ -10,17 +10,32 @@ import {
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
-import type { CallHandler, CanActivate, ExecutionContext, NestInterceptor } from '@nestjs/common';
+import type { CallHandler, CanActivate, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
 import { APP_INTERCEPTOR, ExternalContextCreator } from '@nestjs/core';
 import { ClientProxyFactory, MessagePattern, Transport } from '@nestjs/microservices';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
 import type { AddressInfo, Server } from 'node:net';
-import { catchError, concatMap, defer, from, lastValueFrom, Observable, of, throwError, toArray } from 'rxjs';
+import {
+  BehaviorSubject,
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  from,
+  ignoreElements,
+  lastValueFrom,
+  NEVER,
+  Observable,
+  of,
+  throwError,
+  toArray,
+} from 'rxjs';
 import { io } from 'socket.io-client';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
+import { nextTurn } from '../../lib/async/timer.js';
 import { currentLease, DistributedLock, key, LockInterceptor, LockModule, LockService } from '../../lib/index.js';
 import { memory } from '../../lib/memory/memory.backend.js';
 import { watchLog } from '../support/log-lines.js';
@@ -270,17 +285,37 @@ describe('LockInterceptor above other handlers', () => {
 });
 
 /** An interceptor, called as Nest calls it, around a handler whose stream the test controls. */
-async function startIntercepting(handled: Observable<unknown>) {
+async function startIntercepting(handled: Observable<unknown>, handler: [type: Type, method: Function] = STREAM) {
   const Interceptor = LockInterceptor('stream');
   const { app, backend } = await serve({ providers: [Interceptor] });
-  const context = { getClass: () => StockHandler, getHandler: () => StockHandler.prototype.stream };
+  const [type, method] = handler;
+  const context = { getClass: () => type, getHandler: () => method };
   const interceptor = app.get<NestInterceptor>(Interceptor);
   const result = await interceptor.intercept(context as never, { handle: () => handled });
   return { backend, result };
 }
 
+/** A handler that is declared to return an Observable. */
+const STREAM: [Type, Function] = [StockHandler, StockHandler.prototype.stream];
+const ASYNC: [Type, Function] = [StockGateway, StockGateway.prototype.take];
+
+/** A subscriber that has left while an async handler was running. It ends when the gate does. */
+async function leaveWhileRunning(handled: (gate: Promise<unknown>) => Observable<unknown>) {
+  const [inside, gate] = [deferred(), deferred()];
+  const source = handled(gate.promise);
+  const { backend, result } = await startIntercepting(
+    defer(() => (inside.resolve(), source)),
+    ASYNC,
+  );
+  const subscription = result.subscribe({ error: () => expect.unreachable() });
+  await inside.promise;
+  const lease = backend.leaseOn('stream') ?? expect.unreachable();
+  subscription.unsubscribe();
+  return { backend, gate, lease };
+}
+
 describe('the lease of a LockInterceptor', () => {
-  it('is released when the last subscriber has left', async () => {
+  it('is released when the last subscriber of a stream has left', async () => {
     const [subscribed, unsubscribed] = [deferred(), deferred()];
     const handled = new Observable(() => {
       subscribed.resolve();
@@ -294,6 +329,46 @@ describe('the lease of a LockInterceptor', () => {
     subscription.unsubscribe();
     await unsubscribed.promise;
     await released;
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it.each([
+    ['ends', (gate: Promise<unknown>) => defer(async () => gate)],
+    ['fails', (gate: Promise<unknown>) => defer(() => gate.then(() => Promise.reject(new TypeError('its own'))))],
+    [
+      'begins an endless stream',
+      (gate: Promise<unknown>) =>
+        concat(
+          defer(async () => gate),
+          NEVER,
+        ),
+    ],
+    ['completes without a value', (gate: Promise<unknown>) => defer(async () => gate).pipe(ignoreElements())],
+  ])('lasts until an async handler %s, although its subscriber has left', async (_what, handled) => {
+    const { backend, gate, lease } = await leaveWhileRunning(handled);
+    await nextTurn();
+    expect(backend.busyKeys).toEqual(['stream']);
+    gate.resolve();
+    await lease.released;
+    expect(backend.busyKeys).toEqual([]);
+  });
+
+  it('is released at once when a subscriber leaves the stream of an async handler that has begun', async () => {
+    const values = new BehaviorSubject('first');
+    const { backend, result } = await startIntercepting(values, ASYNC);
+    const first = deferred<unknown>();
+    const subscription = result.subscribe(first.resolve);
+    expect(await first.promise).toBe('first');
+    const released = backend.leaseOn('stream')?.released ?? expect.unreachable();
+    subscription.unsubscribe();
+    await released;
+    expect([values.observed, backend.busyKeys]).toEqual([false, []]);
+  });
+
+  it('is not waited for any more when the subscriber of an async handler has left', async () => {
+    const { backend, result } = await startIntercepting(of('never'), ASYNC);
+    result.subscribe(() => expect.unreachable()).unsubscribe();
+    await nextTurn();
     expect(backend.busyKeys).toEqual([]);
   });
 

@@ -58,6 +58,24 @@ describe('LockModule.forRoot', () => {
     await expect(app.get(LockService).acquire('a')).rejects.toMatchObject({ code: 'LOCK_SHUTDOWN' });
   });
 
+  it.each([
+    ['after', ['up', 'down']],
+    ['before', ['down', 'up']],
+  ])('closes its connection when another cannot connect %s it', async (_when, order) => {
+    const [up, down] = [observed(), observed()];
+    const unreachable = () => {
+      const backend = down.create();
+      backend.connect = () => Promise.reject(new TypeError('no servers'));
+      return backend;
+    };
+    const definitions = { up, down: { name: 'down', create: unreachable } };
+    const imports = order.map((name) =>
+      LockModule.forRoot({ name, backend: definitions[name as keyof typeof definitions] }),
+    );
+    await expect(boot({ imports })).rejects.toThrow('no servers');
+    expect([up.last.closes, down.last.closes]).toEqual([1, 1]);
+  });
+
   it('works in an application context without HTTP, without further imports', async () => {
     @Module({ providers: [Orders] })
     class Feature {}

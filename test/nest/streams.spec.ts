@@ -82,6 +82,12 @@ class Feed {
     yield 'ran';
   }
 
+  @DistributedLock('queued', { waitMs: Infinity })
+  async *queued(): AsyncGenerator<string> {
+    this.calls++;
+    yield 'ran';
+  }
+
   @DistributedLock('broken')
   async *broken(): AsyncGenerator<string> {
     yield 'one';
@@ -99,6 +105,8 @@ class Feed {
     };
   }
 }
+
+const NOTHING = { done: true, value: undefined };
 
 async function startFeed() {
   const { app, backend } = await startApp({ providers: [Feed] });
@@ -317,6 +325,33 @@ describe('an async generator', () => {
     expect(await values.next()).toEqual({ done: true, value: undefined });
     await expect(feed.generated(9).throw(new TypeError('mine'))).rejects.toThrow('mine');
     expect([feed.calls, backend.requests.length]).toEqual([0, 0]);
+  });
+
+  it.each<[string, (values: AsyncGenerator<string>) => Promise<unknown>]>([
+    ['ended', (values) => values.return('early')],
+    ['ended by an error', (values) => values.throw(new TypeError('mine')).catch(() => {})],
+  ])('leaves the queue when it is %s while it waits, and never runs', async (_what, leave) => {
+    const { feed, backend, locks } = await startFeed();
+    const held = await locks.acquire('queued');
+    const values = feed.queued();
+    const first = values.next();
+    await backend.standing('queued', 2);
+    await leave(values);
+    await backend.standing('queued', 1);
+    expect(await Promise.all([first, values.next()])).toEqual([NOTHING, NOTHING]);
+    await held.release();
+    expect([feed.calls, backend.busyKeys]).toEqual([0, []]);
+  });
+
+  it('gives the lease back when it is ended in the moment of the grant, and never runs', async () => {
+    const { feed, backend } = await startFeed();
+    const values = feed.queued();
+    const first = values.next();
+    await backend.standing('queued', 1);
+    expect(await values.return('early')).toEqual({ done: true, value: 'early' });
+    expect(await first).toEqual(NOTHING);
+    await backend.standing('queued', 0);
+    expect(feed.calls).toBe(0);
   });
 
   it('releases the lease when an error is thrown into it', async () => {

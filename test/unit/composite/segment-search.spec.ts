@@ -17,6 +17,8 @@ const UNKNOWN: KeyLoad = {
   triedInVain() {},
   triedWithSuccess() {},
   enter: () => () => {},
+  isHeld: () => false,
+  hold: () => () => {},
 };
 
 function searchFor(search: Partial<Search> = {}): Search {
@@ -79,10 +81,15 @@ describe('the search for a free segment', () => {
     const { visits, visit } = busy();
     await visitUntilFound(searchFor({ load }), visit);
     expect(visits).toEqual([{ segment: 11, waitMs: Infinity }]);
-    load.enter(11)();
-    const asked = busy();
-    expect(await visitUntilFound(searchFor({ load, waits: false }), asked.visit)).toBeUndefined();
-    expect(asked.visits).toEqual([]);
+  });
+
+  it('tries where callers of this process are last when it may not wait: they may only be trying, too', async () => {
+    const load = new SegmentLoad().of('k');
+    for (const segment of [0, 2, 3]) load.enter(segment);
+    load.hold(2);
+    const { visits, visit } = busy();
+    expect(await visitUntilFound(searchFor({ candidates: upTo(5), load, waits: false }), visit)).toBeUndefined();
+    expect(visits.map(({ segment }) => segment)).toEqual([1, 4, 0, 3]);
   });
 
   it('skips tries for a moment after other callers of the process tried in vain', async () => {

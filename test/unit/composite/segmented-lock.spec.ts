@@ -78,6 +78,16 @@ describe('a segment of a key', () => {
     expect(backend.requests).toHaveLength(16);
   });
 
+  it('is found free by a try while another caller of the process gives up its own', async () => {
+    const { lock } = startSegments(1);
+    const leaving = new AbortController();
+    const given = lock.tryAcquire({ signal: leaving.signal });
+    const tried = lock.tryAcquire();
+    leaving.abort();
+    await expect(given).rejects.toMatchObject({ name: 'AbortError' });
+    expect(await tried).toMatchObject({ segment: 0 });
+  });
+
   it('can be acquired again once its lease was lost, even without a release by its holder', async () => {
     const { lock, backend } = startSegments(1);
     await lock.acquire();

@@ -104,6 +104,25 @@ describe('a locked method', () => {
     expect(main.backend.requests.at(-1)?.label).toBe('Orders.Symbol(context)');
   });
 
+  it.each<[string, Parameters<typeof DistributedLock>, string]>([
+    [
+      'a warm atomic set',
+      [['a', 'b'], { atomic: true, keepMs: 1_000 }],
+      'keepMs must be 0, or not be given, with atomic',
+    ],
+    ['a warm atomic set of any keys', [() => ['a'], { atomic: true, keepMs: 1_000 }], 'keepMs must be 0'],
+    ['an atomic set in a local queue', [['a'], { atomic: true, localLine: true }], 'localLine must be false'],
+    ['several keys without a queue', [['a', 'b'], { line: 'none' }], "line 'none' goes with one key, not with several"],
+    [
+      'a large atomic set',
+      [Array.from({ length: 1_001 }, (_, number) => `${number}`), { atomic: true }],
+      'keys must be at most 1000 with atomic, got 1001',
+    ],
+  ])('is refused when the class is loaded: %s', (_what, [keys, refused], message) => {
+    const decorate = () => DistributedLock(keys, refused)(Orders.prototype, 'both', { value: async () => {} } as never);
+    expect(decorate).toThrow(`@DistributedLock on Orders.both: ${message}`);
+  });
+
   it('may be an atomic set, and then refuses further acquisitions', async () => {
     const { orders, main } = makeOrders();
     expect(await orders.atOnce('b')).toBe('b/1, b/2');

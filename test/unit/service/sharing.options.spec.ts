@@ -141,6 +141,12 @@ describe('a lock', () => {
     expect(backend.requests.map((request) => request.keeps ?? false)).toEqual([keeps, keeps]);
   });
 
+  it('does not mark requests without a wait queue as keepable: nothing keeps those', async () => {
+    const { locks, backend } = startLocks({ localLine: true, keepMs: 9 });
+    await (await locks.mutex('k', { line: 'none' }).acquire()).release();
+    expect(backend.requests.map((request) => request.keeps ?? false)).toEqual([false]);
+  });
+
   it('of one key and mode is shared by all objects with that key', async () => {
     const { locks, backend } = startLocks({ localLine: true });
     const [mutex, writer, reader] = [locks.mutex('k'), locks.readWriteLock('k').write, locks.readWriteLock('k').read];
