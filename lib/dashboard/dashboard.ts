@@ -85,7 +85,7 @@ export class Dashboard {
     const stocks = view === 'stock' ? observed.stocks() : null;
     const losses = view === 'instance' ? observed.losses() : null;
     const facts = await observed.cluster.facts();
-    const { keys: all, queues, isTruncated, fault } = facts;
+    const { keys: all, queues, isTruncated, fault, pathFault } = facts;
     const { keys, total, isAwaited, fault: searchFault } = await observed.cluster.matching(text, facts);
     return {
       instance: this.#instance,
@@ -94,6 +94,7 @@ export class Dashboard {
       backend: observed.backendName,
       actions,
       fault,
+      pathFault,
       isTruncated,
       isSearchAwaited: isAwaited,
       searchFault,

@@ -211,6 +211,7 @@ function main(): VNode {
     link === 'failing' &&
       h('p', { class: 'banner wait', role: 'status' }, `No answer: ${fault}. What you see is older.`),
     state?.fault && h('p', { class: 'banner wait', role: 'status' }, `The cluster is not seen: ${state.fault}`),
+    state?.pathFault && h('p', { class: 'banner wait', role: 'status' }, `A path is not seen: ${state.pathFault}`),
     state?.process.state === 'suspended' &&
       h(
         'p',
