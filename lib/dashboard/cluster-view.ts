@@ -139,8 +139,9 @@ export class ClusterView {
     for (const one of ofPaths.keys) keys.set(`${one.kind} ${one.key}`, one);
     const at = survey.takenAt.getTime();
     const shown = [...keys.values()].map((one) => this.#shownKey(one));
-    for (const one of shown) timeline.surveyed(names.keyOf(one.id) ?? one.id, one, at);
-    const inUse = new Set([...[...keys.values()].map(({ key }) => key), ...ofPaths.unseen]);
+    const ofLocks = shown.filter(isOfLocks).map((one) => ({ key: names.keyOf(one.id) ?? one.id, one }));
+    for (const { key, one } of ofLocks) timeline.surveyed(key, one, at);
+    const inUse = new Set([...ofLocks.map(({ key }) => key), ...ofPaths.unseen]);
     if (!survey.isTruncated) timeline.missing(inUse, at);
     const queues = survey.queues.slice(0, MOST_QUEUES).map((queue) => ({
       key: names.shown(queue.key),
@@ -213,6 +214,11 @@ function surveyed(key: string, contenders: readonly Contender[]): LockSurveyKey 
   const kind = contenders.some(({ mode }) => mode === 'permit') ? 'semaphore' : 'lock';
   const counts = { holding: holders.length, waiting: waiters.length };
   return { key, kind, service: undefined, holders: first(holders), waiters: first(waiters), ...counts };
+}
+
+/** Whether it is a key of locks and semaphores. The name of a job or an election may be one of these as well. */
+function isOfLocks({ kind }: ShownKey): boolean {
+  return kind === 'lock' || kind === 'semaphore';
 }
 
 /** A lock, a job and an election may have one name. */
