@@ -178,9 +178,9 @@ export interface StateAnswer {
   readonly keys: readonly ShownKey[];
   readonly elections: readonly ShownKey[];
   readonly queues: readonly ShownQueue[];
-  /** `null` unless the view asks for them. */
+  /** `null` unless the view asks for them, and while they cannot be read. */
   readonly runs: readonly ShownRun[] | null;
-  /** `null` unless the view asks for them. */
+  /** `null` unless the view asks for them, and while they cannot be read. */
   readonly stocks: readonly ShownStock[] | null;
   /** The latest losses of all instances. `null` unless the view asks for them, and while they cannot be read. */
   readonly losses: readonly ShownLoss[] | null;
