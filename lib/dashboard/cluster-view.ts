@@ -1,5 +1,6 @@
 import { orTimeout } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
+import { LockUnavailableError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
 import type { LockSurvey, LockSurveyKey } from '../service/survey.js';
 import type { ShownContender, ShownKey, ShownQueue } from './answers.js';
@@ -243,5 +244,9 @@ function matches({ key, holders, waiters }: ShownKey, text: string): boolean {
  * longer than that, and in that time the page should show the session.
  */
 export function inTime<T>(promise: Promise<T>): Promise<T> {
-  return orTimeout(promise, LONGEST_MS, () => new Error(`the servers have not answered within ${LONGEST_MS} ms`));
+  return orTimeout(
+    promise,
+    LONGEST_MS,
+    () => new LockUnavailableError(`the servers have not answered within ${LONGEST_MS} ms`),
+  );
 }

@@ -1,7 +1,8 @@
+import { Logger } from '@nestjs/common';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import type { StateAnswer } from '../../lib/dashboard/answers.js';
-import { LockConfigurationError, LockUnavailableError } from '../../lib/index.js';
+import { CronRunsService, LockConfigurationError, LockUnavailableError } from '../../lib/index.js';
 import type { LockDashboardOptions } from '../../lib/dashboard/index.js';
 import { serveDashboard } from './dashboard-app.js';
 import type { DashboardApp } from './dashboard-app.js';
@@ -54,3 +55,34 @@ it('a survey that is silent does not keep the state of the session from the page
   const { fault, process } = await stateOf(app);
   expect([fault, process.state]).toEqual(['the servers have not answered within 2000 ms', 'connected']);
 }, 10_000);
+
+describe('the view of a key', () => {
+  it('is a 503 while no server answers, and no defect in the log', async () => {
+    const defects = vi.spyOn(Logger.prototype, 'error').mockImplementation(() => {});
+    const { get, backend } = await serveDashboard();
+    const lineOf = vi.spyOn(backend, 'lineOf');
+    lineOf.mockRejectedValue(new LockUnavailableError('no server answered'));
+    const refused = await get('/locks/api/key?id=a');
+    expect([refused.status, await refused.json()]).toMatchObject([503, { message: 'no server answered' }]);
+    lineOf.mockReturnValue(deferred<never>().promise);
+    const silent = await get('/locks/api/key?id=b');
+    expect([silent.status, await silent.json()]).toMatchObject([503, { message: expect.stringContaining('2000 ms') }]);
+    expect(defects).not.toHaveBeenCalled();
+  });
+
+  it('is a 404 for a key that this backend has not', async () => {
+    const { get, backend } = await serveDashboard({ options: { showHosts: false } });
+    vi.spyOn(backend, 'lineOf').mockRejectedValue(new LockConfigurationError('ask shop-7'));
+    const answer = await get('/locks/api/key?id=%2Fabsolute');
+    expect([answer.status, await answer.json()]).toMatchObject([404, { message: 'LockConfigurationError' }]);
+  });
+});
+
+it('runs and stocks are not known, rather than none, while they cannot be read', async () => {
+  const app = await serveDashboard();
+  expect(await stateOf(app, '?view=cron')).toMatchObject({ runs: [], stocks: null });
+  vi.spyOn(app.app.get(CronRunsService), 'peek').mockRejectedValue(new LockUnavailableError('no server answered'));
+  vi.spyOn(app.backend.records, 'list').mockRejectedValue(new LockUnavailableError('no server answered'));
+  await expect.poll(async () => (await stateOf(app, '?view=cron')).runs).toBeNull();
+  expect((await stateOf(app, '?view=stock')).stocks).toBeNull();
+});

@@ -22,7 +22,8 @@ export class Refusal extends Error {
 interface Polled {
   /** Returns the addresses to ask, the state first. */
   readonly addresses: () => readonly string[];
-  readonly onAnswers: (answers: readonly unknown[]) => void;
+  /** Called with the state, and with the other answers unless one of them failed. */
+  readonly onAnswers: (answers: readonly unknown[], fault: unknown) => void;
   readonly onFault: (error: unknown) => void;
   readonly onPause: () => void;
   /** Called with the clock of the server less the browser's, in milliseconds. */
@@ -61,11 +62,17 @@ export class Poller {
 
   async #ask(asking: AbortController): Promise<void> {
     try {
-      const answers: unknown[] = [];
-      for (const address of this.#polled.addresses()) answers.push(await this.#answered(address, asking));
+      const [address = '', ...others] = this.#polled.addresses();
+      const answers = [await this.#answered(address, asking)];
+      let fault: unknown;
+      try {
+        for (const other of others) answers.push(await this.#answered(other, asking));
+      } catch (error) {
+        fault = error;
+      }
       if (this.#asking !== asking) return;
       this.#pauseMs = EACH_MS;
-      this.#polled.onAnswers(answers);
+      this.#polled.onAnswers(answers, fault);
     } catch (error) {
       // What was asked for is not wanted any more.
       if (this.#asking !== asking) return;
