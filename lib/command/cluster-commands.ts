@@ -20,7 +20,7 @@ export type ClusterCommand = (
 export const list: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const [prefix = ''] = words;
   const survey = await surveyOf(locks, options, prefix);
-  if (options.isJson) return said(io, jsonText(survey));
+  if (options.isJson) return surveyed(survey, io, jsonText(survey));
   const rows = survey.keys.map(({ key, kind, service, holders: [first], holding, waiting }) => [
     kind,
     titleOf(key, service),
@@ -37,11 +37,10 @@ export const list: ClusterCommand = async ({ backend, locks }, words, options, i
     '-',
     String(items),
   ]);
-  if (rows.length + queues.length === 0)
-    io.out(`nothing is held or waited for${prefix && ` below "${printable(prefix)}"`}${below(backend, prefix)}\n`);
-  else io.out(tableText(['KIND', 'KEY', 'HOLDER', 'SINCE', 'HOLD', 'WAIT'], [...rows, ...queues]));
-  tellIfTruncated(survey, io);
-  return 0;
+  const nothing = `nothing is held or waited for${prefix && ` below "${printable(prefix)}"`}${below(backend, prefix)}\n`;
+  const titles = ['KIND', 'KEY', 'HOLDER', 'SINCE', 'HOLD', 'WAIT'];
+  const isEmpty = rows.length + queues.length === 0;
+  return surveyed(survey, io, isEmpty ? nothing : tableText(titles, [...rows, ...queues]));
 };
 
 /** Lists the contenders of a key. */
@@ -96,20 +95,16 @@ export const revoke: ClusterCommand = async ({ backend, locks }, words, options,
 export const leaders: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const survey = await surveyOf(locks, options, words[0] ?? '');
   const found = survey.keys.filter(({ kind }) => kind === 'election');
-  if (options.isJson) return said(io, jsonText(found));
+  if (options.isJson) return surveyed(survey, io, jsonText(found));
   const rows = found.map(({ key, service, holders: [leader], waiting }) => [
     titleOf(key, service),
     leader ? ownerText(leader) : 'nobody',
     ageText(leader),
     String(waiting),
   ]);
-  io.out(
-    rows.length === 0
-      ? `there is no candidate of any election${below(backend)}\n`
-      : tableText(['ELECTION', 'LEADER', 'SINCE', 'CANDIDATES'], rows),
-  );
-  tellIfTruncated(survey, io);
-  return 0;
+  const nobody = `there is no candidate of any election${below(backend)}\n`;
+  const titles = ['ELECTION', 'LEADER', 'SINCE', 'CANDIDATES'];
+  return surveyed(survey, io, rows.length === 0 ? nobody : tableText(titles, rows));
 };
 
 /** Lists the latest runs of the jobs of a service. */
@@ -154,11 +149,10 @@ export const losses: ClusterCommand = async ({ backend }, _words, { isJson }, io
 /** Lists the queues and the numbers of their items. */
 export const queues: ClusterCommand = async ({ backend, locks }, words, options, io) => {
   const survey = await surveyOf(locks, options, words[0] ?? '');
-  if (options.isJson) return said(io, jsonText(survey.queues));
+  if (options.isJson) return surveyed(survey, io, jsonText(survey.queues));
   const rows = survey.queues.map(({ key, service, items }) => [titleOf(key, service), String(items)]);
-  io.out(rows.length === 0 ? `all queues are empty${below(backend)}\n` : tableText(['QUEUE', 'ITEMS'], rows));
-  tellIfTruncated(survey, io);
-  return 0;
+  const empty = `all queues are empty${below(backend)}\n`;
+  return surveyed(survey, io, rows.length === 0 ? empty : tableText(['QUEUE', 'ITEMS'], rows));
 };
 
 function surveyOf(
@@ -181,8 +175,11 @@ function said(io: CommandIo, text: string, code = 0): number {
   return code;
 }
 
-function tellIfTruncated({ isTruncated }: LockSurvey, io: CommandIo): void {
+/** Writes what a survey has found, and after it whether there may be more. */
+function surveyed({ isTruncated }: LockSurvey, io: CommandIo, text: string): number {
+  io.out(text);
   if (isTruncated) io.complain('there may be more: name a prefix, or raise --most and --within\n');
+  return 0;
 }
 
 function titleOf(key: string, service: string | undefined): string {

@@ -21,8 +21,13 @@ const LONGEST = 256;
 
 /** Text that other clients have written, as it may be shown: one line, no control characters, not too long. */
 export function printable(text: string): string {
-  const escaped = text.replace(UNPRINTABLE, (character) => `\\u${codeOf(character)}`);
-  return escaped.length > LONGEST ? `${escaped.slice(0, LONGEST)}…` : escaped;
+  const shown = escaped(text);
+  return shown.length > LONGEST ? `${shown.slice(0, LONGEST)}…` : shown;
+}
+
+/** The same in full, for what is wrong and what to change: the end of it may be what helps. */
+export function escaped(text: string): string {
+  return text.replace(UNPRINTABLE, (character) => `\\u${codeOf(character)}`);
 }
 
 /** The value as JSON for people and programs, without a character that a terminal obeys. */
@@ -36,9 +41,13 @@ function codeOf(character: string): string {
   return character.charCodeAt(0).toString(16).padStart(4, '0');
 }
 
-/** A table with a line of titles. Every cell is made printable. */
-export function tableText(titles: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [titles, ...rows.map((row) => row.map(printable))];
+/** A table with a line of titles. Every cell is made printable, or as `shown` makes it. */
+export function tableText(
+  titles: readonly string[],
+  rows: readonly (readonly string[])[],
+  shown: (text: string) => string = printable,
+): string {
+  const lines = [titles, ...rows.map((row) => row.map(shown))];
   const widths = titles.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
   const lineText = (line: readonly string[]) =>
     line

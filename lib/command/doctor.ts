@@ -7,7 +7,7 @@ import { ZooKeeperBackend } from '../zookeeper/zookeeper.backend.js';
 import type { Cluster } from './cluster.js';
 import { onCluster } from './cluster.js';
 import type { ClusterOptions } from './cluster.options.js';
-import { durationText, jsonText, tableText } from './command-io.js';
+import { durationText, escaped, jsonText, tableText } from './command-io.js';
 import type { CommandIo } from './command-io.js';
 import { clockDifferences } from './server-clock.js';
 import { accepts, versionOf } from './zookeeper-servers.js';
@@ -48,7 +48,7 @@ export async function doctor(options: ClusterOptions, io: CommandIo): Promise<nu
     const rows = findings.map(({ check, result, found }) => [result, check, found]);
     io.out(tableText(['RESULT', 'CHECK', 'FOUND'], rows));
     const changes = findings.flatMap(({ check, change }) => (change === undefined ? [] : [[check, change]]));
-    if (changes.length > 0) io.out(`\n${tableText(['CHECK', 'CHANGE'], changes)}`);
+    if (changes.length > 0) io.out(`\n${tableText(['CHECK', 'CHANGE'], changes, escaped)}`);
   }
   return findings.some(({ result }) => result === 'wrong') ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
-import { createInterface } from 'node:readline/promises';
 import type { CommandIo } from './command-io.js';
+import { answerTo } from './confirmation.js';
 import { runOnCluster } from './run-on-cluster.js';
 import { zookeeperCommand } from './zookeeper-command.js';
 
@@ -97,8 +97,7 @@ function processIo(): CommandIo {
     },
     ask: async (question) => {
       if (!process.stdin.isTTY) return undefined;
-      const lines = createInterface({ input: process.stdin, output: process.stderr });
-      return lines.question(question).finally(() => lines.close());
+      return answerTo(question, process.stdin, process.stderr);
     },
   };
 }

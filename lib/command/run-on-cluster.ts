@@ -3,7 +3,7 @@ import { LockUnavailableError } from '../contract/errors.js';
 import { cron, leaders, list, losses, queues, revoke, watch, who } from './cluster-commands.js';
 import { onCluster } from './cluster.js';
 import { parseClusterArguments } from './cluster.options.js';
-import { jsonText, printable } from './command-io.js';
+import { escaped, jsonText } from './command-io.js';
 import type { CommandIo } from './command-io.js';
 import { doctor } from './doctor.js';
 
@@ -30,7 +30,7 @@ export async function runOnCluster(command: string, args: readonly string[], io:
     const isUnavailable = error instanceof LockUnavailableError;
     const message = error instanceof Error ? error.message : String(error);
     if (isJson) io.out(jsonText({ error: message, isUnavailable }));
-    io.complain(`${printable(message)}\n`);
+    io.complain(`${escaped(message)}\n`);
     return isUnavailable ? UNAVAILABLE : 1;
   }
 }

@@ -1,12 +1,15 @@
 import { ForbiddenException, Logger } from '@nestjs/common';
 import type { ExecutionContext } from '@nestjs/common';
 import type { DashboardAction } from './answers.js';
-import { refusalOfAction, refusalOfReading } from './cross-site.js';
+import { isNavigation, refusalOfAction, refusalOfReading } from './cross-site.js';
 import type { ResolvedDashboardOptions } from './dashboard.options.js';
 import type { PageRequest } from './reply.js';
 
 const OPEN_BY_DEFAULT: readonly (string | undefined)[] = ['development', 'test'];
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD'];
+
+/** The metadata of the handler of the document. */
+export const IS_DOCUMENT = Symbol('nestjs-distributed-lock:is-document');
 
 /** The rights of one request that was let in. */
 export interface Rights {
@@ -38,7 +41,9 @@ export class DashboardAccess {
     if (!this.#isOpen || !(await this.#allows(context, 'view'))) throw new ForbiddenException();
     const request = context.switchToHttp().getRequest<PageRequest>();
     const { headers, method, params } = request;
-    const refusal = refusalOfReading(headers, this.#options.allowedOrigins);
+    // The document has no data, so somebody may come to it by a link, or back from a single sign-on.
+    const isOpened = isNavigation(headers) && Reflect.getMetadata(IS_DOCUMENT, context.getHandler()) === true;
+    const refusal = isOpened ? undefined : refusalOfReading(headers, this.#options.allowedOrigins);
     if (refusal !== undefined) throw new ForbiddenException(`the request was refused: ${refusal}`);
     const actions = await this.#actionsOf(context);
     if (!SAFE_METHODS.includes(method)) this.#checkAction(request, actions, params?.action);

@@ -74,7 +74,7 @@ export class DashboardActions {
       .revoke(key, { graceMs, signal: this.#signal })
       .then(
         () => this.#note(key, 'the key was revoked, and its holders are gone', 'info'),
-        (error: unknown) => this.#note(key, `the revocation failed: ${this.#textOf(error)}`, 'warn'),
+        (error: unknown) => this.#note(key, `the revocation failed: ${this.#names.faultOf(error)}`, 'warn'),
       )
       .finally(() => (this.#revocation = null));
   }
@@ -110,11 +110,5 @@ export class DashboardActions {
 
   #note(key: string, what: string, level: 'info' | 'warn'): void {
     this.#observed.polled().note(what, this.#names.shown(key), level);
-  }
-
-  /** Messages of errors may contain keys. */
-  #textOf(error: unknown): string {
-    if (!(error instanceof Error)) return String(error);
-    return this.#names.areRedacted ? error.name : error.message;
   }
 }

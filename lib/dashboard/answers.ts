@@ -164,6 +164,8 @@ export interface StateAnswer {
   readonly actions: readonly DashboardAction[];
   /** The reason why there is no survey; `null` when there is one. */
   readonly fault: string | null;
+  /** The first of the option's `paths` that could not be looked at, and the reason. The rest is there. */
+  readonly pathFault: string | null;
   readonly isTruncated: boolean;
   /** Whether the survey that begins at the text searched for has not answered yet. There may be more keys that match. */
   readonly isSearchAwaited: boolean;
@@ -176,9 +178,9 @@ export interface StateAnswer {
   readonly keys: readonly ShownKey[];
   readonly elections: readonly ShownKey[];
   readonly queues: readonly ShownQueue[];
-  /** `null` unless the view asks for them. */
+  /** `null` unless the view asks for them, and while they cannot be read. */
   readonly runs: readonly ShownRun[] | null;
-  /** `null` unless the view asks for them. */
+  /** `null` unless the view asks for them, and while they cannot be read. */
   readonly stocks: readonly ShownStock[] | null;
   /** The latest losses of all instances. `null` unless the view asks for them, and while they cannot be read. */
   readonly losses: readonly ShownLoss[] | null;

@@ -1,11 +1,12 @@
 import { orTimeout } from '../async/timer.js';
 import type { Contender } from '../contract/contender.js';
+import { LockUnavailableError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
 import type { LockSurvey, LockSurveyKey } from '../service/survey.js';
 import type { ShownContender, ShownKey, ShownQueue } from './answers.js';
 import type { HoldTimeline } from './hold-timeline.js';
 import type { KeyNames } from './key-names.js';
-import { shownOrNull, shownText } from './shown-text.js';
+import { shownOrNull } from './shown-text.js';
 import { NoTurnError, SurveyTurns } from './survey-turns.js';
 
 /** The bounds of a survey. */
@@ -22,6 +23,8 @@ export interface ClusterFacts {
   readonly isTruncated: boolean;
   /** The reason why the survey failed; the rest is then older. */
   readonly fault: string | null;
+  /** The first of the `paths` that could not be looked at, and the reason. */
+  readonly pathFault: string | null;
 }
 
 /** The findings of the survey that begins at a text. */
@@ -38,6 +41,14 @@ interface Matches extends More {
   readonly total: number;
 }
 
+/** The keys outside of the base path. */
+interface PathFacts {
+  readonly keys: readonly LockSurveyKey[];
+  /** Those that could not be looked at, and the reason for the first. */
+  readonly unseen: readonly string[];
+  readonly fault: string | null;
+}
+
 /** The parts of a view. */
 interface Viewed {
   readonly locks: LockService;
@@ -50,7 +61,13 @@ interface Viewed {
 
 const NO_MORE: More = Object.freeze({ keys: [], isAwaited: false, fault: null });
 const AWAITED: More = Object.freeze({ ...NO_MORE, isAwaited: true });
-const NOTHING: ClusterFacts = Object.freeze({ keys: [], queues: [], isTruncated: false, fault: null });
+const NOTHING: ClusterFacts = Object.freeze({
+  keys: [],
+  queues: [],
+  isTruncated: false,
+  fault: null,
+  pathFault: null,
+});
 
 /** All wait queues and queues of the cluster. It costs one survey a second, however many look and search. */
 export class ClusterView {
@@ -73,14 +90,9 @@ export class ClusterView {
   /** Returns the facts, about a second old, or two while a text is searched for. Never rejects: an outage is a fault among the facts. */
   async facts(): Promise<ClusterFacts> {
     try {
-      const survey = await inTime(this.#turns.ask(''));
-      if (survey !== this.#survey) {
-        this.#survey = survey;
-        this.#facts = this.#seen(survey);
-      }
-      return await this.#facts;
+      return await inTime(this.#looked());
     } catch (error) {
-      return (this.#last = { ...this.#last, fault: this.#faultOf(error) });
+      return (this.#last = { ...this.#last, fault: this.#viewed.names.faultOf(error) });
     }
   }
 
@@ -106,33 +118,56 @@ export class ClusterView {
   async #beginningWith(text: string): Promise<More> {
     const answered = this.#turns.ask(text).then(
       ({ keys }): More => ({ ...NO_MORE, keys: keys.map((one) => this.#shownKey(one)) }),
-      (error: unknown): More => (error instanceof NoTurnError ? AWAITED : { ...NO_MORE, fault: this.#faultOf(error) }),
+      (error: unknown): More =>
+        error instanceof NoTurnError ? AWAITED : { ...NO_MORE, fault: this.#viewed.names.faultOf(error) },
     );
     return inTime(answered).catch(() => AWAITED);
+  }
+
+  async #looked(): Promise<ClusterFacts> {
+    const survey = await this.#turns.ask('');
+    if (survey !== this.#survey) {
+      this.#survey = survey;
+      this.#facts = this.#seen(survey);
+    }
+    return this.#facts;
   }
 
   async #seen(survey: LockSurvey): Promise<ClusterFacts> {
     const { timeline, names, paths } = this.#viewed;
     const keys = new Map(survey.keys.map((one) => [`${one.kind} ${one.key}`, one]));
-    for (const one of await this.#ofPaths(paths)) keys.set(`${one.kind} ${one.key}`, one);
+    const ofPaths = await this.#ofPaths(paths);
+    for (const one of ofPaths.keys) keys.set(`${one.kind} ${one.key}`, one);
     const at = survey.takenAt.getTime();
     const shown = [...keys.values()].map((one) => this.#shownKey(one));
-    for (const one of shown) timeline.surveyed(names.keyOf(one.id) ?? one.id, one, at);
-    const inUse = new Set([...keys.values()].map(({ key }) => key));
+    const ofLocks = shown.filter(isOfLocks).map((one) => ({ key: names.keyOf(one.id) ?? one.id, one }));
+    for (const { key, one } of ofLocks) timeline.surveyed(key, one, at);
+    const inUse = new Set([...ofLocks.map(({ key }) => key), ...ofPaths.unseen]);
     if (!survey.isTruncated) timeline.missing(inUse, at);
     const queues = survey.queues.slice(0, MOST_QUEUES).map((queue) => ({
       key: names.shown(queue.key),
       service: shownOrNull(queue.service),
       items: queue.items,
     }));
-    return (this.#last = { keys: shown, queues, isTruncated: survey.isTruncated, fault: null });
+    const { isTruncated } = survey;
+    return (this.#last = { keys: shown, queues, isTruncated, fault: null, pathFault: ofPaths.fault });
   }
 
-  /** Looks at the keys outside of the base path. */
-  async #ofPaths(paths: readonly string[]): Promise<LockSurveyKey[]> {
-    const { locks } = this.#viewed;
-    const found = await Promise.all(paths.map(async (key) => surveyed(key, await locks.contenders(key))));
-    return found.filter(({ holding, waiting }) => holding + waiting > 0);
+  /** Looks at the keys outside of the base path. One that this client may not list does not hide the others. */
+  async #ofPaths(paths: readonly string[]): Promise<PathFacts> {
+    const { locks, names } = this.#viewed;
+    const unseen: string[] = [];
+    const faults: string[] = [];
+    const looked = paths.map(async (key) => {
+      const contenders = await locks.contenders(key).catch((error: unknown) => {
+        unseen.push(key);
+        faults.push(`${names.shown(key)}: ${names.faultOf(error)}`);
+        return [];
+      });
+      return surveyed(key, contenders);
+    });
+    const keys = (await Promise.all(looked)).filter(({ holding, waiting }) => holding + waiting > 0);
+    return { keys, unseen, fault: faults[0] ?? null };
   }
 
   #shownKey(one: LockSurveyKey): ShownKey {
@@ -150,13 +185,6 @@ export class ClusterView {
       heldSince: earliest(holders),
       waitingSince: earliest(waiters),
     };
-  }
-
-  /** Messages of errors may contain keys, and name servers. */
-  #faultOf(error: unknown): string {
-    if (!(error instanceof Error)) return 'the survey failed';
-    const { names, showHosts } = this.#viewed;
-    return names.areRedacted || !showHosts ? error.name : shownText(error.message);
   }
 }
 
@@ -189,6 +217,11 @@ function surveyed(key: string, contenders: readonly Contender[]): LockSurveyKey 
   return { key, kind, service: undefined, holders: first(holders), waiters: first(waiters), ...counts };
 }
 
+/** Whether it is a key of locks and semaphores. The name of a job or an election may be one of these as well. */
+function isOfLocks({ kind }: ShownKey): boolean {
+  return kind === 'lock' || kind === 'semaphore';
+}
+
 /** A lock, a job and an election may have one name. */
 function nameOf({ kind, id, service }: ShownKey): string {
   return JSON.stringify([kind, service, id]);
@@ -211,5 +244,9 @@ function matches({ key, holders, waiters }: ShownKey, text: string): boolean {
  * longer than that, and in that time the page should show the session.
  */
 export function inTime<T>(promise: Promise<T>): Promise<T> {
-  return orTimeout(promise, LONGEST_MS, () => new Error(`the servers have not answered within ${LONGEST_MS} ms`));
+  return orTimeout(
+    promise,
+    LONGEST_MS,
+    () => new LockUnavailableError(`the servers have not answered within ${LONGEST_MS} ms`),
+  );
 }

@@ -32,6 +32,11 @@ export function refusalOfReading(headers: RequestHeaders, allowedOrigins: readon
   return isForeign ? 'it comes from another site' : undefined;
 }
 
+/** Whether a browser opens the address in a tab, wherever the link to it was. A frame is none. */
+export function isNavigation(headers: RequestHeaders): boolean {
+  return headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+}
+
 function isJson(contentType: unknown): boolean {
   return typeof contentType === 'string' && /^application\/json\s*(;|$)/i.test(contentType);
 }

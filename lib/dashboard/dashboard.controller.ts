@@ -8,11 +8,13 @@ import {
   Post,
   Req,
   Res,
+  SetMetadata,
   UseGuards,
   VERSION_NEUTRAL,
 } from '@nestjs/common';
 import type { CanActivate, ExecutionContext, Type } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
+import { IS_DOCUMENT } from './access.js';
 import type { Dashboard } from './dashboard.js';
 import type { DashboardAction } from './answers.js';
 import { baseOf, pageDocument } from './page-files.js';
@@ -58,6 +60,7 @@ export function controllerOf({ path, guards, dashboard: token }: PlacedPage): Ty
     ) {}
 
     @Get()
+    @SetMetadata(IS_DOCUMENT, true)
     page(@Req() request: PageRequest, @Res() response: unknown): void {
       const base = baseOf(request.originalUrl ?? request.url, this.dashboard.options.publicPath);
       writeAnswer(this.host, request, response, { text: pageDocument(base), type: 'text/html; charset=utf-8' });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { NotFoundException } from '@nestjs/common';
+import { NotFoundException, ServiceUnavailableException } from '@nestjs/common';
 import type { DiscoveryService, ModuleRef } from '@nestjs/core';
-import { LockConfigurationError } from '../contract/errors.js';
+import { LockConfigurationError, LockUnavailableError } from '../contract/errors.js';
 import { getLeaderElectionToken, LeaderElectionService } from '../elections/leader-election.service.js';
 import { CronRunsService, getCronRunsToken } from '../schedule/cron-runs.service.js';
 import { registrationOf } from '../service/connection-token.js';
@@ -85,7 +85,7 @@ export class Dashboard {
     const stocks = view === 'stock' ? observed.stocks() : null;
     const losses = view === 'instance' ? observed.losses() : null;
     const facts = await observed.cluster.facts();
-    const { keys: all, queues, isTruncated, fault } = facts;
+    const { keys: all, queues, isTruncated, fault, pathFault } = facts;
     const { keys, total, isAwaited, fault: searchFault } = await observed.cluster.matching(text, facts);
     return {
       instance: this.#instance,
@@ -94,6 +94,7 @@ export class Dashboard {
       backend: observed.backendName,
       actions,
       fault,
+      pathFault,
       isTruncated,
       isSearchAwaited: isAwaited,
       searchFault,
@@ -112,13 +113,13 @@ export class Dashboard {
     };
   }
 
-  /** Returns one key with its wait queue. @throws NotFoundException, LockUnavailableError, LockConfigurationError */
+  /** Returns one key with its wait queue. @throws NotFoundException, ServiceUnavailableException */
   async key({ connection, id }: Query): Promise<KeyAnswer> {
     const [, { observed, actions }] = this.#chosen(connection);
     const key = typeof id === 'string' && id !== '' ? this.#names.keyOf(id) : undefined;
     if (key === undefined) throw new NotFoundException('no key is known by this id');
     observed.polled();
-    const { contenders, more } = await observed.queueOf(key);
+    const { contenders, more } = await observed.queueOf(key).catch((error: unknown) => this.#refuse(error));
     const { revocation } = actions;
     const own = revocation?.id === this.#names.idOf(key) ? revocation : null;
     const shown = { id: this.#names.idOf(key), key: this.#names.shown(key), contenders, more };
@@ -130,6 +131,13 @@ export class Dashboard {
     const asked = (typeof body === 'object' && body !== null ? body : {}) as Readonly<Record<string, unknown>>;
     const [, { actions }] = this.#chosen(asked.connection);
     await actions.run(action, { body: asked, who });
+  }
+
+  /** An outage, or a key of another backend, is no defect: Nest would log each poll with its stack. */
+  #refuse(error: unknown): never {
+    if (error instanceof LockUnavailableError) throw new ServiceUnavailableException(this.#names.faultOf(error));
+    if (error instanceof LockConfigurationError) throw new NotFoundException(this.#names.faultOf(error));
+    throw error;
   }
 
   #chosen(connection: unknown): [name: string, connected: Connected] {

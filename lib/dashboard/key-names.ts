@@ -4,6 +4,8 @@ import { shownText } from './shown-text.js';
 
 const MOST_KNOWN = 5_000;
 
+type NamingOptions = Pick<LockDashboardOptions, 'redactKey' | 'secret' | 'showHosts'>;
+
 /**
  * The names of keys in requests and on the page. Without `redactKey` a key is its own name. With it, the name is an HMAC,
  * and stands only for keys that this process has shown. A hash without a secret could be compared with those of guesses.
@@ -12,8 +14,11 @@ export class KeyNames {
   readonly #redact: ((key: string) => string) | undefined;
   readonly #secret: string | Buffer;
   readonly #known = new Map<string, string>();
+  /** Whether messages of errors may not be shown: they may contain keys, and name servers. */
+  readonly areMessagesHidden: boolean;
 
-  constructor({ redactKey, secret }: Pick<LockDashboardOptions, 'redactKey' | 'secret'>) {
+  constructor({ redactKey, secret, showHosts = true }: NamingOptions) {
+    this.areMessagesHidden = redactKey !== undefined || !showHosts;
     this.#redact = redactKey;
     this.#secret = secret ?? randomBytes(32);
   }
@@ -42,5 +47,11 @@ export class KeyNames {
   /** Returns the text that the page shows. */
   shown(key: string): string {
     return shownText(this.#redact ? this.#redact(key) : key);
+  }
+
+  /** Returns the message of an error, or its name where messages are hidden. */
+  faultOf(error: unknown): string {
+    if (!(error instanceof Error)) return this.areMessagesHidden ? 'an unknown error' : shownText(String(error));
+    return this.areMessagesHidden ? error.name : shownText(error.message);
   }
 }

@@ -100,14 +100,14 @@ export class ObservedConnection {
     return this.polled().history;
   }
 
-  /** Returns the latest run of each job; none while they cannot be read. */
-  runs(): Promise<readonly ShownRun[]> {
-    return inTime(this.#runs.get()).catch(() => []);
+  /** Returns the latest run of each job; `null` while they cannot be read. */
+  runs(): Promise<readonly ShownRun[] | null> {
+    return inTime(this.#runs.get()).catch(() => null);
   }
 
-  /** Returns the stocks that are kept beside the locks; none while they cannot be read. */
-  stocks(): Promise<readonly ShownStock[]> {
-    return inTime(this.#stocks.get()).catch(() => []);
+  /** Returns the stocks that are kept beside the locks; `null` while they cannot be read. */
+  stocks(): Promise<readonly ShownStock[] | null> {
+    return inTime(this.#stocks.get()).catch(() => null);
   }
 
   /** Returns the latest losses of all instances; `null` while they cannot be read. */

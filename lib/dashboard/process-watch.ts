@@ -30,6 +30,11 @@ function isWaitForHolder({ kind }: ObservedRequest): boolean {
   return kind !== 'queue' && kind !== 'barrier' && kind !== 'leader';
 }
 
+/** Whether the key is one of locks and semaphores. The others have names of their own, and may have the same ones. */
+function isOfLocks(request: ObservedRequest): boolean {
+  return isWaitForHolder(request) && request.kind !== 'cron';
+}
+
 /** The parts of a watch. */
 interface Watched {
   readonly origin: EventOrigin;
@@ -150,7 +155,7 @@ export class ProcessWatch {
       this.#tell(
         'warn',
         request.key,
-        `${request.name} has lost its lease: ${this.#watched.names.areRedacted ? error.code : error.message}`,
+        `${request.name} has lost its lease: ${this.#watched.names.areMessagesHidden ? error.code : error.message}`,
       );
     });
     this.#on(channels.leaseRevoking, ({ request }) =>
@@ -168,8 +173,7 @@ export class ProcessWatch {
       this.#tell(
         state === 'connected' ? 'info' : 'warn',
         null,
-        // The reason names servers.
-        `session ${state}${why === undefined || !this.#watched.showHosts ? '' : `: ${why}`}`,
+        `session ${state}${why === undefined || this.#watched.names.areMessagesHidden ? '' : `: ${why}`}`,
       );
     });
     this.#on(channels.election, ({ change, name }) =>
@@ -188,6 +192,7 @@ export class ProcessWatch {
     const slot = this.#slot;
     slot.grants++;
     if (isWaitForHolder(request)) slot.waits.add(waitedMs);
+    if (!isOfLocks(request)) return;
     const owner = this.#ownerOf(request);
     this.#watched.timeline.began(request.key, request, { owner, mode: request.mode, from: Date.now() });
   }

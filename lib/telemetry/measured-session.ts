@@ -38,8 +38,11 @@ export class MeasuredSession implements GaugeSource {
     this.proceed();
     if (state === 'lost') this.#losses.add(1);
     if (state === 'closed') this.stop();
+    const isDown = state === 'suspended' || state === 'lost';
     // Before the first connection nothing is interrupted.
-    this.#downSince = before !== undefined && (state === 'suspended' || state === 'lost') ? now() : undefined;
+    if (isDown && before !== undefined) this.#downSince = now();
+    // The event may be of one shard of several.
+    else if (state === 'closed' || this.#connection.backend.state === 'connected') this.#downSince = undefined;
   }
 
   /** Counts the time of an outage so far. */

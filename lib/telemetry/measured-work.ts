@@ -1,10 +1,14 @@
 import type { CronEvent, ElectionEvent, ObservedRequest, QueueEvent, StockEvent } from '../contract/channels.js';
+import type { JobRunState } from '../contract/job-event.js';
+import { begun } from './measured-locks.js';
 import { METRICS } from './metric-table.js';
 import type { Metric } from './metric-table.js';
 import type { MetricNames } from './metric-names.js';
 import type { GaugeSource, Labels, Sample, SeriesFactory } from './series.js';
 
 const MS = 1_000;
+
+const ENDS: readonly JobRunState[] = ['done', 'failed', 'lost', 'crashed'];
 
 /** The elections, jobs, queues, barriers and stocks of one connection. */
 export class MeasuredWork implements GaugeSource {
@@ -13,6 +17,7 @@ export class MeasuredWork implements GaugeSource {
   readonly #make: SeriesFactory;
   readonly #leading = new Map<string, number>();
   readonly #succeeded = new Map<string, number>();
+  readonly #beganAt = Date.now() / MS;
 
   constructor(connection: string, names: MetricNames, make: SeriesFactory) {
     this.#connection = connection;
@@ -25,13 +30,11 @@ export class MeasuredWork implements GaugeSource {
   }
 
   cron({ event }: CronEvent): void {
-    if (event.type === 'skipped') {
-      const { name, reason } = event;
-      return this.#count(METRICS.cronSkips, { cron_job: this.#names.limited('cron_job', name), reason });
-    }
+    const job = this.#names.limited('cron_job', event.type === 'skipped' ? event.name : event.run.name);
+    if (!this.#succeeded.has(job)) this.#begin(job);
+    if (event.type === 'skipped') return this.#count(METRICS.cronSkips, { cron_job: job, reason: event.reason });
     if (event.type !== 'finished' && event.type !== 'crashed') return;
-    const { name, state } = event.run;
-    const job = this.#names.limited('cron_job', name);
+    const { state } = event.run;
     this.#count(METRICS.cronRuns, { cron_job: job, state: event.type === 'crashed' ? 'crashed' : state });
     if (state === 'done') this.#succeeded.set(job, Date.now() / MS);
   }
@@ -57,6 +60,17 @@ export class MeasuredWork implements GaugeSource {
   samplesOf(metric: Metric): readonly Sample[] {
     if (metric === METRICS.leader) return this.#samples('election', this.#leading);
     return metric === METRICS.cronLastSuccess ? this.#samples('cron_job', this.#succeeded) : [];
+  }
+
+  /**
+   * A counter that appeared with its first crash would show no increase. A job that never succeeds here would have no
+   * time to compare with: it has the one when measuring began, which no success of this process is before.
+   */
+  #begin(job: string): void {
+    for (const state of ENDS) {
+      begun(this.#make.counter(METRICS.cronRuns, { connection: this.#connection, cron_job: job, state }));
+    }
+    this.#succeeded.set(job, this.#beganAt);
   }
 
   #count(metric: Metric, labels: Labels, by = 1): void {

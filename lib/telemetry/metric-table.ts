@@ -79,7 +79,7 @@ export const METRICS = Object.freeze({
   cronLastSuccess: gauge(
     'cron_last_success_timestamp',
     SECONDS,
-    'Time at which a run last succeeded here, since the epoch',
+    'Time at which a run last succeeded here, or at which measuring began, since the epoch',
     OF_CRON_JOB,
     'max',
   ),

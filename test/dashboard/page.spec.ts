@@ -381,6 +381,23 @@ describe('the frame', () => {
     expect(faults.splice(0).every((fault) => fault.includes('502'))).toBe(true);
   });
 
+  it('says that nothing answers when an instance takes requests and is silent', async () => {
+    const { url } = await browsedApp();
+    const { page } = await open(url);
+    await live(page);
+    await page.clock.install();
+    const asked = deferred();
+    await page.route('**/api/state*', () => asked.resolve());
+    await asked.promise;
+    await page.clock.fastForward(4_000);
+    expect(await page.getByText('live', { exact: true }).count()).toBe(1);
+    await page.clock.fastForward(4_500);
+    await page.getByText('What you see is older').waitFor();
+    await page.unroute('**/api/state*');
+    await page.clock.fastForward(2_500);
+    await page.getByText('live', { exact: true }).waitFor();
+  });
+
   it('says so when the right to see it is gone', async () => {
     let mayView = true;
     const { url } = await browsedApp({ authorize: () => mayView });

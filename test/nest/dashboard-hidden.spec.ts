@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { StateAnswer } from '../../lib/dashboard/answers.js';
 import { resolveDashboardOptions } from '../../lib/dashboard/dashboard.options.js';
 import type { LockDashboardOptions } from '../../lib/dashboard/index.js';
-import { LockConfigurationError } from '../../lib/index.js';
+import { LockConfigurationError, LockLostError, LockUnavailableError } from '../../lib/index.js';
 import { recordLoss } from '../support/recorded-loss.js';
 import { serveDashboard } from './dashboard-app.js';
 
@@ -48,4 +48,20 @@ it('recorded losses name neither keys nor hosts where the page must not', async 
   expect(losses).toMatchObject([{ owner: { host: null, pid: 42 }, reason: null }]);
   expect(losses?.[0]?.keys).toEqual(Array.from({ length: 5 }, () => 'customer/…'));
   expect(text).not.toMatch(/4711471147114711|shop-7/);
+});
+
+it('what went wrong names no host where hosts are hidden', async () => {
+  const { get, act, locks, backend } = await serveDashboard({ options: { showHosts: false, actions: ['revoke'] } });
+  await get('/locks/api/state');
+  const lease = await locks.acquire('order/1', { label: 'Orders.place' });
+  backend.leaseOn('order/1')!.lose(new LockLostError('order/1', 'taken by shop-7'));
+  vi.spyOn(locks, 'revoke').mockRejectedValue(new LockUnavailableError('shop-7:2181 does not answer'));
+  expect((await act('revoke', { id: 'order/2', graceMs: 0 })).status).toBe(202);
+  await vi.waitFor(async () => {
+    const text = await (await get('/locks/api/state')).text();
+    expect(text).toContain('the revocation failed: LockUnavailableError');
+    expect(text).toContain('Orders.place has lost its lease: LOCK_LOST');
+    expect(text).not.toContain('shop-7');
+  });
+  await lease.release();
 });

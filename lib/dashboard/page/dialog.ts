@@ -37,7 +37,8 @@ export class ActionDialog {
   }
 
   open(action: Asking['action'], id: string, name: string): void {
-    store.asking = { action, id, name, typed: '', graceSeconds: '10', fault: '', isSending: false };
+    const connection = store.state?.connection ?? store.connection;
+    store.asking = { action, connection, id, name, typed: '', graceSeconds: '10', fault: '', isSending: false };
     this.#render();
     this.#element.showModal();
     this.#element.querySelector('input')?.focus();
@@ -100,8 +101,8 @@ export class ActionDialog {
     asking.isSending = true;
     this.#render();
     try {
-      const { connection } = store;
-      await send(asking.action, { connection, id: asking.id, ...(asking.action === 'revoke' && { graceMs }) });
+      const { connection, id } = asking;
+      await send(asking.action, { connection, id, ...(asking.action === 'revoke' && { graceMs }) });
       this.#element.close();
       this.#done();
     } catch (error) {

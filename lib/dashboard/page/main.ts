@@ -32,16 +32,16 @@ document.body.replaceChildren(app, question);
 
 const poller = new Poller({
   addresses,
-  onAnswers: ([state, shownKey]) => {
+  onAnswers: ([state, shownKey], fault) => {
     store.link = 'live';
     store.fault = '';
-    received(state as StateAnswer, shownKey as KeyAnswer | undefined);
+    // What was known of the key stays, and the page says that it is older.
+    received(state as StateAnswer, fault === undefined ? (shownKey as KeyAnswer | undefined) : store.shownKey);
+    if (fault !== undefined) failed(fault);
     draw();
   },
   onFault: (error) => {
-    const status = error instanceof Refusal ? error.status : 0;
-    store.link = status === 401 || status === 403 ? 'refused' : status === 404 ? 'missing' : 'failing';
-    store.fault = error instanceof Error ? error.message : String(error);
+    failed(error);
     draw();
   },
   onPause: () => (store.link = 'paused'),
@@ -74,6 +74,12 @@ function received(state: StateAnswer, shownKey: KeyAnswer | undefined): void {
     const points = store.queueHistory.get(name) ?? [];
     store.queueHistory.set(name, [...points, items].slice(-QUEUE_POINTS));
   }
+}
+
+function failed(error: unknown): void {
+  const status = error instanceof Refusal ? error.status : 0;
+  store.link = status === 401 || status === 403 ? 'refused' : status === 404 ? 'missing' : 'failing';
+  store.fault = error instanceof Error ? error.message : String(error);
 }
 
 let isDrawing = false;
@@ -175,6 +181,9 @@ function connections({ connections: names, connection }: StateAnswer): VNode {
         on: {
           change: (event) => {
             store.connection = (event.target as HTMLSelectElement).value;
+            // The key of this name on another connection is another one.
+            store.shownKey = undefined;
+            draw();
             poller.now();
           },
         },
@@ -211,6 +220,7 @@ function main(): VNode {
     link === 'failing' &&
       h('p', { class: 'banner wait', role: 'status' }, `No answer: ${fault}. What you see is older.`),
     state?.fault && h('p', { class: 'banner wait', role: 'status' }, `The cluster is not seen: ${state.fault}`),
+    state?.pathFault && h('p', { class: 'banner wait', role: 'status' }, `A path is not seen: ${state.pathFault}`),
     state?.process.state === 'suspended' &&
       h(
         'p',

@@ -1,5 +1,7 @@
 const EACH_MS = 1_000;
 const LONGEST_MS = 10_000;
+/** The server itself gives up asking for less. A process that hangs takes a request all the same, and is silent. */
+const ANSWER_MS = 8_000;
 const MOST_KNOWN = 8;
 const NOW = 'x-locks-now';
 
@@ -20,7 +22,8 @@ export class Refusal extends Error {
 interface Polled {
   /** Returns the addresses to ask, the state first. */
   readonly addresses: () => readonly string[];
-  readonly onAnswers: (answers: readonly unknown[]) => void;
+  /** Called with the state, and with the other answers unless one of them failed. */
+  readonly onAnswers: (answers: readonly unknown[], fault: unknown) => void;
   readonly onFault: (error: unknown) => void;
   readonly onPause: () => void;
   /** Called with the clock of the server less the browser's, in milliseconds. */
@@ -47,26 +50,41 @@ export class Poller {
   now(): void {
     clearTimeout(this.#timer);
     this.#asking?.abort();
+    this.#asking = undefined;
     if (document.hidden) return this.#polled.onPause();
     const asking = new AbortController();
     this.#asking = asking;
-    void this.#ask(asking.signal).finally(() => {
+    void this.#ask(asking).finally(() => {
       if (this.#asking !== asking) return;
       this.#timer = window.setTimeout(() => this.now(), this.#pauseMs);
     });
   }
 
-  async #ask(signal: AbortSignal): Promise<void> {
+  async #ask(asking: AbortController): Promise<void> {
     try {
-      const answers: unknown[] = [];
-      for (const address of this.#polled.addresses()) answers.push(await this.#get(address, signal));
+      const [address = '', ...others] = this.#polled.addresses();
+      const answers = [await this.#answered(address, asking)];
+      let fault: unknown;
+      try {
+        for (const other of others) answers.push(await this.#answered(other, asking));
+      } catch (error) {
+        fault = error;
+      }
+      if (this.#asking !== asking) return;
       this.#pauseMs = EACH_MS;
-      this.#polled.onAnswers(answers);
+      this.#polled.onAnswers(answers, fault);
     } catch (error) {
-      if (signal.aborted) return;
+      // What was asked for is not wanted any more.
+      if (this.#asking !== asking) return;
       this.#pauseMs = Math.min(LONGEST_MS, 2 * this.#pauseMs);
       this.#polled.onFault(error);
     }
+  }
+
+  async #answered(address: string, asking: AbortController): Promise<unknown> {
+    const silent = new Error(`the instance has not answered within ${ANSWER_MS / 1_000} s`);
+    const timer = window.setTimeout(() => asking.abort(silent), ANSWER_MS);
+    return this.#get(address, asking.signal).finally(() => clearTimeout(timer));
   }
 
   async #get(address: string, signal: AbortSignal): Promise<unknown> {

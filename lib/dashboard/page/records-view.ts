@@ -12,7 +12,7 @@ export function cronView(ask: (action: 'forget', id: string, name: string) => vo
   return [
     heading('Cron', 'The latest run of each job with @CronLock, whichever instance ran it.'),
     !runs || runs.length === 0
-      ? nothing('No runs', 'A job appears here after its first run under @CronLock.')
+      ? nothing(runs ? 'No runs' : 'Not known', 'A job appears here after its first run under @CronLock.')
       : h(
           'table',
           { class: 'runs' },
@@ -100,7 +100,10 @@ export function stockView(): Child {
   return [
     heading('Stock', 'Units that are left, one bar for each segment. Buyers move on from a segment that has run dry.'),
     !stocks || stocks.length === 0
-      ? nothing('No stock', 'A stock appears here after its first restock. A store of your own is not asked.')
+      ? nothing(
+          stocks ? 'No stock' : 'Not known',
+          'A stock appears here after its first restock. A store of your own is not asked.',
+        )
       : h('div', { class: 'grid' }, stocks.map(stock)),
   ];
 }

@@ -13,6 +13,8 @@ export interface Route {
 /** A question that must be answered before an action is done. */
 export interface Asking {
   readonly action: 'revoke' | 'resign' | 'forget';
+  /** The connection whose data was shown when it was asked. */
+  readonly connection: string;
   readonly id: string;
   /** The text that has to be typed. */
   readonly name: string;

@@ -57,9 +57,9 @@ export class RedisShards {
     return states.find((state) => state === 'lost') ?? states.find((state) => state !== 'connected') ?? 'connected';
   }
 
-  /** The numbers of the shard whose leases would be lost first. */
+  /** The numbers of the shard whose leases would be lost first. One without a session has none to lose. */
   get vitals(): BackendVitals {
-    const marginOf = ({ marginMs = 0 }: BackendVitals) => marginMs;
+    const marginOf = ({ marginMs = Infinity }: BackendVitals) => marginMs;
     return this.#all
       .map(({ vitals }) => vitals)
       .reduce((worst, one) => (marginOf(one) < marginOf(worst) ? one : worst));

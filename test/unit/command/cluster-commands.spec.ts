@@ -135,10 +135,13 @@ describe('commands on a cluster', () => {
     expect((await run('who', 'a\u009bb')).complained).not.toMatch(/[\u0080-\u009f]/);
   });
 
-  it('say when a bound was reached', async () => {
+  it.each(['list', 'leaders', 'queues'])('say when a bound was reached: %s', async (command) => {
     const { run } = await busyCluster();
-    const { code, complained } = await run('list', '--most', '1');
-    expect([code, complained]).toEqual([0, 'there may be more: name a prefix, or raise --most and --within\n']);
+    for (const json of [[], ['--json']]) {
+      const { code, said, complained } = await run(command, '--most', '1', ...json);
+      expect([code, complained]).toEqual([0, 'there may be more: name a prefix, or raise --most and --within\n']);
+      if (json.length > 0) JSON.parse(said);
+    }
   });
 });
 

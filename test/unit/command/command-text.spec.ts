@@ -1,10 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { durationOf, durationText, jsonText, printable, tableText } from '../../../lib/command/command-io.js';
+import { durationOf, durationText, escaped, jsonText, printable, tableText } from '../../../lib/command/command-io.js';
 
 describe('the text of a command', () => {
   it('shows control and direction characters as escapes, and ends at 256 characters', () => {
     expect(printable('a\u001b[2J\r\n\u009b\u202eb\u2028')).toBe('a\\u001b[2J\\u000d\\u000a\\u009b\\u202eb\\u2028');
     expect(printable('x'.repeat(300))).toBe(`${'x'.repeat(256)}…`);
+  });
+
+  it('is whole where it says what is wrong, or what to change', () => {
+    expect(escaped(`a\u001b${'x'.repeat(300)}`)).toBe(`a\\u001b${'x'.repeat(300)}`);
+    expect(tableText(['CHANGE'], [['x'.repeat(300)]], escaped)).toBe(`CHANGE\n${'x'.repeat(300)}\n`);
   });
 
   it('is JSON that says the same, with tokens as text', () => {

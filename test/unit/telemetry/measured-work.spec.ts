@@ -40,11 +40,31 @@ describe('the work of a connection', () => {
     });
   });
 
-  it('knows the last success of a job, and no failure as one', () => {
+  it.each([
+    { type: 'skipped', name: 'bills', reason: 'taken' },
+    { type: 'started', run: run('running') },
+    { type: 'crashed', run: run('running') },
+  ])('has all counters of a job from its first event on: $type', (event) => {
+    const { work, counts } = measured();
+    work.cron(cron(event));
+    expect(counts).toMatchObject({
+      'cronRuns main bills done': 0,
+      'cronRuns main bills failed': 0,
+      'cronRuns main bills lost': 0,
+      'cronRuns main bills crashed': event.type === 'crashed' ? 1 : 0,
+    });
+  });
+
+  it('knows the last success of a job, and no failure as one: until a success, the time when measuring began', () => {
+    const start = Date.now() / 1_000;
     const { work } = measured();
     const samples = () => work.samplesOf(METRICS.cronLastSuccess);
-    work.cron(cron({ type: 'finished', run: run('failed') }));
+    const began = Date.now() / 1_000;
     expect(samples()).toEqual([]);
+    work.cron(cron({ type: 'finished', run: run('failed') }));
+    const [{ value: first } = { value: 0 }] = samples();
+    expect(first).toBeGreaterThanOrEqual(start);
+    expect(first).toBeLessThanOrEqual(began);
     const before = Date.now() / 1_000;
     work.cron(cron({ type: 'finished', run: run('done') }));
     const [{ value, labels } = { value: 0, labels: {} }] = samples();
@@ -56,7 +76,7 @@ describe('the work of a connection', () => {
     const { work, counts } = measured();
     const reasons: SkipReason[] = ['taken', 'overrun', 'unavailable', 'unavailable', 'shutdown'];
     for (const reason of reasons) work.cron(cron({ type: 'skipped', name: 'bills', reason }));
-    expect(counts).toEqual({
+    expect(counts).toMatchObject({
       'cronSkips main bills taken': 1,
       'cronSkips main bills overrun': 1,
       'cronSkips main bills unavailable': 2,
