@@ -44,7 +44,7 @@ interface Matches extends More {
 /** The keys outside of the base path. */
 interface PathFacts {
   readonly keys: readonly LockSurveyKey[];
-  /** Those that could not be looked at, and the reason for the first. */
+  /** The keys that could not be looked at, and the reason for the first. */
   readonly unseen: readonly string[];
   readonly fault: string | null;
 }

@@ -289,7 +289,7 @@ export const LAYERS: Layers = {
       'node:http',
       'node:https',
       'node:net',
-      'node:readline/promises',
+      'node:readline',
       'node:tls',
       'node:util',
     ],

@@ -50,7 +50,7 @@ it('recorded losses name neither keys nor hosts where the page must not', async 
   expect(text).not.toMatch(/4711471147114711|shop-7/);
 });
 
-it('what went wrong names no host where hosts are hidden', async () => {
+it('messages of errors name no host where hosts are hidden', async () => {
   const { get, act, locks, backend } = await serveDashboard({ options: { showHosts: false, actions: ['revoke'] } });
   await get('/locks/api/state');
   const lease = await locks.acquire('order/1', { label: 'Orders.place' });

@@ -35,7 +35,7 @@ const poller = new Poller({
   onAnswers: ([state, shownKey], fault) => {
     store.link = 'live';
     store.fault = '';
-    // What was known of the key stays, and the page says that it is older.
+    // The last answer about the key stays, and the page says that it is older.
     received(state as StateAnswer, fault === undefined ? (shownKey as KeyAnswer | undefined) : store.shownKey);
     if (fault !== undefined) failed(fault);
     draw();

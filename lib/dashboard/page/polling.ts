@@ -74,7 +74,7 @@ export class Poller {
       this.#pauseMs = EACH_MS;
       this.#polled.onAnswers(answers, fault);
     } catch (error) {
-      // What was asked for is not wanted any more.
+      // The answer is not wanted any more.
       if (this.#asking !== asking) return;
       this.#pauseMs = Math.min(LONGEST_MS, 2 * this.#pauseMs);
       this.#polled.onFault(error);
