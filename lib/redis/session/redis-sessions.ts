@@ -7,6 +7,7 @@ import { BackendSessions } from '../../sessions/backend-sessions.js';
 import { explained, isWrongServer, refusalOf } from '../client/redis-error.js';
 import { RedisLink } from '../client/redis-link.js';
 import type { LinkClients } from '../client/redis-link.js';
+import { flag } from '../client/script.js';
 import { BYE, JOIN } from '../scripts/session-scripts.js';
 import { adopt } from './adoption.js';
 import { newSessionId } from './entry.js';
@@ -31,6 +32,8 @@ export interface SessionSettings {
   readonly sessionTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly restartDelayMs: number;
+  /** Whether it is an operator's command, which has no say in the delay and in the number of shards. */
+  readonly isObserver?: boolean | undefined;
   readonly allowEviction: boolean;
   /** Whether the server is known to have replicas. */
   readonly isReplicated: boolean;
@@ -201,12 +204,12 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   }
 
   async #join(link: RedisLink): Promise<void> {
-    const { sessionTimeoutMs, restartDelayMs, shards } = this.#settings;
+    const { sessionTimeoutMs, restartDelayMs, shards, isObserver = false } = this.#settings;
     const id = newSessionId();
     await link.subscribe(this.keys.channel(id), (message) => this.#received(session, message));
     const provenAt = now();
     const keys = [this.keys.sessions, this.keys.server];
-    const values = [this.#known, id, sessionTimeoutMs, restartDelayMs, shards, this.#overdue];
+    const values = [this.#known, id, sessionTimeoutMs, restartDelayMs, shards, this.#overdue, flag(isObserver)];
     const reply = await link.run({ script: JOIN, keys, values });
     const [word, others] = reply as [string, string];
     if (word === 'SHARDS') throw otherShards(shards, others);
