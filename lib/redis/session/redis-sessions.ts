@@ -13,7 +13,7 @@ import { adopt } from './adoption.js';
 import { newSessionId } from './entry.js';
 import type { RedisKeys } from './redis-keys.js';
 import { RedisSession } from './redis-session.js';
-import type { Answer } from './redis-session.js';
+import type { Answer, QueuePlace } from './redis-session.js';
 import { Renewal } from './renewal.js';
 import { checkServer } from './server-check.js';
 import type { Durability } from './server-durability.js';
@@ -35,6 +35,7 @@ export interface SessionSettings {
   /** Whether it is an operator's command, which has no say in the delay and in the number of shards. */
   readonly isObserver?: boolean | undefined;
   readonly allowEviction: boolean;
+  readonly plainLocks: boolean;
   /** Whether the server is known to have replicas. */
   readonly isReplicated: boolean;
   /** Whether the server is a node of a cluster, so that another one may serve the keys soon. */
@@ -62,6 +63,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   #overdue = '';
   /** Former sessions whose holds are not adopted yet. */
   #former: RedisSession[] = [];
+  /** The places of sessions whose leases are lost. Nobody else may ever touch their keys. */
+  #abandoned: QueuePlace[] = [];
   #renewal: Renewal | undefined;
   #hasStarted = false;
   /** The identity of the last server that a session was begun on; '' before the first. */
@@ -221,7 +224,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#known = server;
     this.#settledAt = now() + settlingMs;
     this.report.joined(settlingMs);
-    const unclaimed = this.#former.flatMap((former) => former.unclaimed);
+    const unclaimed = this.#abandoned.concat(...this.#former.map((former) => former.unclaimed));
+    this.#abandoned = [];
     this.#linked(session, link, this.#newRenewal(session, link));
     // A server that settles does not know sessions of before. A removal there might hand over what is still held.
     if (settlingMs === 0) void session.leaveEach(unclaimed);
@@ -278,6 +282,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#former = this.#former.filter(({ deadline }) => deadline > now());
     this.#overdue = session.id;
     this.lostSession();
+    this.#abandoned.push(...session.everyPlace);
     session.end(why);
     // A session whose leases were kept is over already. Their timer is late after a suspension of the machine.
     session.leases.close(why);
