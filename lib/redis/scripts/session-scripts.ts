@@ -15,7 +15,8 @@ local function forgetEnded()
   for _, late in ipairs(last and redis.call('ZRANGEBYSCORE', SESSIONS, '(' .. last, '+inf') or {}) do
     redis.call('ZADD', SESSIONS, last, late)
   end
-  local settled = longest[2] and now + longest[2]
+  -- The time of a start is known to a second.
+  local settled = longest[2] and now + longest[2] + 1000
   if settled and tonumber(longest[3] or 0) > settled then redis.call('HSET', SERVER, 'until', digits(settled)) end
 end
 `;
@@ -58,7 +59,8 @@ if not isIdentity(identity or '') then
     since = now
     if not identity and before == '' and not wasReplica then
       -- Negative when the clock was set back.
-      since = math.min(now, now - (string.match(process, 'uptime_in_seconds:(-?%d+)') - 1) * 1000)
+      local uptime = tonumber(string.match(process, 'uptime_in_seconds:(-?%d+)'))
+      if uptime >= 0 then since = now - (uptime - 1) * 1000 end
     end
     calm = longest > 0 and since + longest or 0
     redis.call('DEL', SESSIONS, SERVER)
