@@ -19,6 +19,7 @@ import { checkServer } from './server-check.js';
 import type { Durability } from './server-durability.js';
 import { durabilityOf, UNKNOWN_DURABILITY } from './server-durability.js';
 import type { RedisReport } from './session-report.js';
+import { Sweeps } from './sweep.js';
 import { Topics } from './topics.js';
 
 const FIRST_PAUSE_MS = 20;
@@ -56,6 +57,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   readonly report: RedisReport;
   readonly #settings: SessionSettings;
   readonly #openClients: OpenClients;
+  readonly #sweeps = new Sweeps();
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #link: RedisLink | undefined;
   #session: RedisSession | undefined;
@@ -131,6 +133,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.#cancelNext();
+    this.#sweeps.stop();
     this.closed();
     const session = this.#session;
     // Nothing is believed any more before the entries are gone: then others hold the keys.
@@ -260,6 +263,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#lastError = undefined;
     this.#pauses.reset();
     session.linkedBy(link);
+    this.#sweeps.begin(session);
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
