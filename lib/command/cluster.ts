@@ -1,6 +1,6 @@
 import type { LockBackend, LockBackendDefinition } from '../contract/lock-backend.js';
 import { etcd } from '../etcd/index.js';
-import { redis } from '../redis/index.js';
+import { redisObserver } from '../redis/redis.backend.js';
 import { CronRunsService } from '../schedule/cron-runs.service.js';
 import { LockService } from '../service/lock.service.js';
 import { zookeeper } from '../zookeeper/zookeeper.backend.js';
@@ -48,7 +48,7 @@ function definitionOf(options: ClusterOptions): LockBackendDefinition {
   const { backend, connect, basePath, sessionTimeoutMs, connectTimeoutMs, user, password } = options;
   const common = { basePath, sessionTimeoutMs, connectTimeoutMs };
   if (backend === 'redis') {
-    return redis({
+    return redisObserver({
       ...common,
       url: connect,
       cluster: options.cluster,

@@ -143,11 +143,12 @@ export class GrantedLease implements Lease, LeaseFollower {
   }
 
   /**
-   * Asks the holder to release the key. The signal aborts. Has no effect on a lease that is released or lost.
+   * Asks the holder to release the key. The signal aborts. Has no effect on a lease that is released or lost, nor when
+   * repeated: the first reason stays.
    * @param reason reason that the signal aborts with
    */
   revoke(reason: LockError = new LockRevokedError(this.key)): void {
-    if (this.#isOver()) return;
+    if (this.#isOver() || this.#state === 'revoking') return;
     this.#state = 'revoking';
     this.#tell((follower) => follower.ending?.('revoking', reason));
     this.#abortWith(reason);

@@ -7,7 +7,7 @@ import { serverText } from './redis.options.js';
 import type { ResolvedRedisOptions } from './redis.options.js';
 import { RedisKeys } from './session/redis-keys.js';
 import { RedisSessions } from './session/redis-sessions.js';
-import type { OpenClients } from './session/redis-sessions.js';
+import type { OpenClients, SessionSettings } from './session/redis-sessions.js';
 import { RedisShards } from './session/redis-shards.js';
 import { RedisReport } from './session/session-report.js';
 
@@ -18,7 +18,7 @@ export interface Opened {
 }
 
 /** Creates the sessions of a backend: one for each shard, with connections of its own. */
-export function openShards(options: ResolvedRedisOptions): Opened {
+export function openShards(options: ResolvedRedisOptions & Pick<SessionSettings, 'isObserver'>): Opened {
   const { address, basePath, shards } = options;
   const openerOf = clientsOf(options);
   const settings = { ...options, isReplicated: address.sentinels !== undefined, isCluster: isCluster(options) };

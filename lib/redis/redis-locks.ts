@@ -8,6 +8,7 @@ import type { PermitCounts } from '../contract/semaphore.options.js';
 import { NEVER } from '../async/abort.js';
 import { now } from '../async/clock.js';
 import { limited, pause } from '../async/timer.js';
+import { flag } from './client/script.js';
 import { acquireOne, acquireSet } from './locks/acquire.js';
 import type { Wanted } from './locks/contender.js';
 import { ASK, FORCE, GET_PERMITS, LIST, SET_PERMITS } from './scripts/lock-scripts.js';
@@ -100,12 +101,19 @@ export class RedisLocks implements PermitCounts {
     const end = now() + graceMs;
     // The last token that counts names the holders: entries change when a writer becomes a reader, or a hold is adopted.
     let last = '';
+    // Each holder that releases wakes this. Those that were asked are asked again only in case a message was lost.
+    let askAt = -Infinity;
     const ask = async (wait: boolean, given = signal) => {
       const call = { key, wait, isContinued: wait, ...(given && { signal: given }) };
+      const asksAll = now() >= askAt;
+      const values = [Math.round(3 * lookEveryMs), last, flag(asksAll)];
       const [, asked, holders, settlingMs] = await inSession(sessions, call, (session, limit) =>
-        session.run(ASK, queue, [Math.round(3 * lookEveryMs), last], { signal: limit }),
+        session.run(ASK, queue, values, { signal: limit }),
       );
       last = String(asked);
+      // While the server settles, others may be adopted.
+      if (settlingMs) askAt = -Infinity;
+      else if (asksAll) askAt = now() + lookEveryMs;
       if (settlingMs) return { againInMs: Math.min(Number(settlingMs), lookEveryMs) };
       return holders === 0 ? { found: true } : { againInMs: lookEveryMs };
     };

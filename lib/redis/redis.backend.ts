@@ -28,6 +28,7 @@ import { openShards } from './open-shards.js';
 import { surveyOf } from './redis-survey.js';
 import { resolveRedisOptions } from './redis.options.js';
 import type { RedisOptions, ResolvedRedisOptions } from './redis.options.js';
+import type { SessionSettings } from './session/redis-sessions.js';
 import type { RedisShards } from './session/redis-shards.js';
 import type { RedisReport } from './session/session-report.js';
 
@@ -48,7 +49,7 @@ export class RedisBackend implements LockBackend {
   readonly #locks: RedisLocks;
   readonly #plain: PlainLocks | undefined;
 
-  constructor(options: ResolvedRedisOptions) {
+  constructor(options: ResolvedRedisOptions & Pick<SessionSettings, 'isObserver'>) {
     const { basePath, releaseTimeoutMs } = options;
     const { shards, reports } = openShards(options);
     this.#basePath = basePath;
@@ -181,9 +182,22 @@ function isPlain(key: string): boolean {
  * @throws LockConfigurationError that names the wrong field, or the package that is not installed
  */
 export function redis(options: RedisOptions = {}): LockBackendDefinition {
+  return definitionOf(options, false);
+}
+
+/**
+ * The Redis backend of an operator's command. Its session timeout changes nothing for the applications: neither for how
+ * long a server settles that they know, nor the number of shards.
+ * @throws as `redis()`
+ */
+export function redisObserver(options: RedisOptions): LockBackendDefinition {
+  return definitionOf(options, true);
+}
+
+function definitionOf(options: RedisOptions, isObserver: boolean): LockBackendDefinition {
   const resolved = resolveRedisOptions(options);
   // An application that lacks the package does not start, instead of failing at its first connection.
   const { connection, clusterClient } = resolved.address;
   if (!connection && !clusterClient) clientClass();
-  return { name: 'redis', create: () => new RedisBackend(resolved) };
+  return { name: 'redis', create: () => new RedisBackend({ ...resolved, isObserver }) };
 }

@@ -6,6 +6,7 @@ import { RedisSession } from '../../lib/redis/session/redis-session.js';
 import type { RecordChange } from '../../lib/contract/record-store.js';
 import type { RedisOptions } from '../../lib/redis/index.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
+import { lost } from '../support/lost.js';
 import { blockEventLoop, socketsAreRead, stallAfter } from '../support/block-event-loop.js';
 import { clientsOf, hold, SESSION_MS } from './support/clients.js';
 import { isFreedWhenLost } from './support/lost-lease.js';
@@ -246,5 +247,22 @@ describe('a stall of the process', () => {
       await (await hold(other, 'another')).release();
     }
     expect(lease.isHeld()).toBe(true);
+  });
+});
+
+describe('a session that the server has ended', () => {
+  it('leaves no entry behind, also where nobody asks for the key again', async () => {
+    const basePath = 'gone/entries';
+    const { one, other } = await setUp({ basePath });
+    const [held, waited] = [await hold(one, 'once'), await hold(other, 'other')];
+    const waiting = hold(one, 'other');
+    await expect.poll(async () => (await other.lineOf('other')).length).toBe(2);
+    await hold(one, 'once/read', { mode: 'read' });
+    await server.ask('ZREM', `{${basePath}}:s`, String(one.vitals?.().sessionId));
+    await lost(held);
+    const entries = () => server.ask('KEYS', `{${basePath}}:h:lock:once*`);
+    await expect.poll(entries).toBe('*0\r\n');
+    await waited.release();
+    expect((await waiting).isHeld()).toBe(true);
   });
 });

@@ -35,6 +35,17 @@ describe('settings that locks must not rest on', () => {
     await open(server.url).connect();
   });
 
+  it('eviction of keys with an expiry is refused for plain locks, which have one', async () => {
+    const server = await start({ maxmemory: '100mb', 'maxmemory-policy': 'volatile-ttl' });
+    await expect(open(server.url, { plainLocks: true }).connect()).rejects.toMatchObject({
+      code: 'LOCK_CONFIGURATION',
+      message: expect.stringContaining('set maxmemory-policy to noeviction, or leave out plainLocks'),
+    });
+    await open(server.url, { plainLocks: true, allowEviction: true }).connect();
+    await configured(server, 'maxmemory', '0');
+    await open(server.url, { plainLocks: true }).connect();
+  });
+
   it('a missing or wrong password is refused, and the right one accepted', async () => {
     const server = await start({ requirepass: 'secret' });
     const wrong = server.url.replace('//', '//:wrong@');

@@ -129,6 +129,9 @@ describe('a server that settles', () => {
         /^"k": the Redis server is new, or was restarted or promoted, and grants no free key for another [56]\d{4} ms$/,
       ) as unknown,
     });
+    const plain = open(server.url, { sessionTimeoutMs: 60_000, connectTimeoutMs: 1_000, plainLocks: true });
+    const refused = plain.acquire(requestFor('/k', { line: 'none', wait: false }));
+    await expect(refused).rejects.toThrow('"/k": the Redis server is new');
     const sets = client.acquireAll?.([requestFor('a', { wait: false }), requestFor('b', { wait: false })]);
     await expect(sets).rejects.toThrow('"a": the Redis server is new');
   });

@@ -4,6 +4,7 @@ import { RedisLink } from '../../lib/redis/client/redis-link.js';
 import { ACQUIRE, ASK, FORCE, LEAVE } from '../../lib/redis/scripts/lock-scripts.js';
 import { ADOPT } from '../../lib/redis/scripts/session-scripts.js';
 import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
+import { RedisSession } from '../../lib/redis/session/redis-session.js';
 import { FaultProxy, RedisServer } from '../../lib/testing/index.js';
 import { clientsOf, hold, SESSION_MS } from './support/clients.js';
 import { linkTo, ScriptSession } from './support/script-session.js';
@@ -157,4 +158,21 @@ describe('the last token that a revocation counts', () => {
     await server.ask('SET', queue[2], ahead);
     expect(await session.run(ASK, queue, 60_000, '')).toEqual(['ASKED', ahead, 0, expect.any(Number)]);
   });
+});
+
+it('a revocation asks each of several holders once, and not whenever one of them releases', async () => {
+  const open = clientsOf({ restartDelayMs: 0, sessionTimeoutMs: 60_000 });
+  const [one, other] = [open(server.url), open(server.url)];
+  const readers = await Promise.all(['a', 'b', 'c'].map((label) => hold(one, 'k', { mode: 'read', label })));
+  await other.connect();
+  const received = vi.spyOn(RedisSession.prototype, 'received');
+  onTestFinished(() => received.mockRestore());
+  const revoked = other.revoke?.('k', { graceMs: 60_000, signal: undefined });
+  for (const reader of readers) {
+    await expect.poll(() => reader.state).toBe('revoking');
+    await reader.release();
+  }
+  await revoked;
+  const asked = received.mock.calls.filter(([message]) => message.startsWith('r '));
+  expect(asked).toHaveLength(readers.length);
 });

@@ -46,7 +46,7 @@ async function enterQueues(
 }
 
 /** Resolves when the server grants free keys. @throws LockUnavailableError when there is no time left; `signal.reason` */
-async function settled(ms: number, key: string | undefined, signal: AbortSignal): Promise<void> {
+export async function settled(ms: number, key: string | undefined, signal: AbortSignal): Promise<void> {
   const end = now() + ms;
   await pause(ms, signal).catch((reason: unknown) => {
     // The server has answered, so this is not for want of a server.

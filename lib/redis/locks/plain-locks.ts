@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import type { Place } from '../../async/collections.js';
-import { after, pause, settledWithin } from '../../async/timer.js';
+import { after, settledWithin } from '../../async/timer.js';
 import { LockConfigurationError, LockLostError } from '../../contract/errors.js';
 import { fencingTokenOf, GrantedLease } from '../../contract/granted-lease.js';
 import type { Grant, LeaseFollower } from '../../contract/granted-lease.js';
@@ -11,6 +11,7 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { provenUntil } from '../../sessions/session-leases.js';
 import { GIVE_PLAIN, RENEW_PLAIN, TAKE_PLAIN } from '../scripts/plain-scripts.js';
 import { inSession } from '../session/in-session.js';
+import { settled } from './acquire.js';
 import type { RedisSession } from '../session/redis-session.js';
 import type { RedisSessions } from '../session/redis-sessions.js';
 
@@ -58,7 +59,7 @@ export class PlainLocks {
         const [word, rest] = await session.run(TAKE_PLAIN, lock.keys, [lock.value, sessionTimeoutMs], { signal });
         if (word === 'REFUSED') return null;
         if (word === 'GRANTED') return this.#held(session, lock, { token: BigInt(String(rest)), sentAt });
-        await pause(Number(rest), signal);
+        await settled(Number(rest), lock.name, signal);
       } catch (error) {
         // The request may have been carried out, or may still be.
         void giveBack(this.#sessions, lock);

@@ -177,7 +177,8 @@ return {'LISTED', holders, waiting}
  * Asks holders to release, and makes changes of the wait queue known for a while. ARGV after the head's: for how long, then
  * the last token that counts; with '', it is that of the last present holder. While the server settles, all tokens up to
  * now count: such holds may be adopted yet. A token stays the same when a writer becomes a reader, and when another
- * session adopts a hold. Costs 3 us, and 2 us for each holder. Returns `{'ASKED', last, holders, settling}`.
+ * session adopts a hold. With '0' after that, holders that were asked before are only counted. Costs 3 us, and 2 us for
+ * each holder. Returns `{'ASKED', last, holders, settling}`.
  */
 export const ASK = new Script(
   'ASK',
@@ -194,7 +195,9 @@ if last == '' then
   last = digits(last)
 end
 local holders = redis.call('ZRANGEBYSCORE', queue.h, '-inf', last)
-for _, holder in ipairs(holders) do tell(holder, 'r') end
+if ARGV[6] ~= '0' then
+  for _, holder in ipairs(holders) do tell(holder, 'r') end
+end
 return {'ASKED', last, #holders, settling}
 `,
 );

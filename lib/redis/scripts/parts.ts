@@ -44,6 +44,8 @@ if not isIdentity(ARGV[1]) or known[1] ~= ARGV[1] then return {'NEWSERVER'} end
 local sid = ARGV[2]
 if known[3] ~= ARGV[3] or not isAlive(sid) then return {'GONE'} end
 local settling = math.max(0, tonumber(known[2]) - now)
+-- A server settles for its delay at most. Its clock may have been set back since.
+if settling > 0 then settling = math.min(settling, tonumber(redis.call('HGET', SERVER, 'delay') or settling)) end
 `;
 
 /**

@@ -1,55 +1,78 @@
 import { Script } from '../client/script.js';
 import { CLOCK, HEAD, WAIT_QUEUES } from './parts.js';
 
-/** Forgets the sessions that are over. */
+/**
+ * Forgets the sessions that are over. After the server's clock was set back, their ends would lie ahead by the size of that
+ * step. No session can end later than the longest timeout from now, and a server settles for its delay at most: times
+ * beyond that are lowered. A living session believes for its own timeout from its last renewal, which was before now.
+ */
 const FORGET = `
 local function forgetEnded()
   for _, ended in ipairs(redis.call('ZRANGEBYSCORE', SESSIONS, '-inf', now)) do redis.call('HDEL', SERVER, ended) end
   redis.call('ZREMRANGEBYSCORE', SESSIONS, '-inf', now)
+  local longest = redis.call('HMGET', SERVER, 'ttl', 'delay', 'until')
+  local last = longest[1] and digits(now + longest[1])
+  for _, late in ipairs(last and redis.call('ZRANGEBYSCORE', SESSIONS, '(' .. last, '+inf') or {}) do
+    redis.call('ZADD', SESSIONS, last, late)
+  end
+  -- The time of a start is known to a second.
+  local settled = longest[2] and now + longest[2] + 1000
+  if settled and tonumber(longest[3] or 0) > settled then redis.call('HSET', SERVER, 'until', digits(settled)) end
 end
 `;
 
 /**
  * Begins a session. ARGV: the identity of the server that the caller knew before, or ''; session id; session timeout;
- * time that a new server must settle; number of shards; the session that the caller has given up, or ''. Costs 8 us.
- * Refused as `{'SHARDS', number}` while sessions with another number of shards live.
+ * time that a new server must settle; number of shards; the session that the caller has given up, or ''; '1' for an
+ * observer. Costs 8 us. Refused as `{'SHARDS', number}` while sessions with another number of shards live.
+ *
+ * An observer is a command of an operator: it writes down neither its delay nor its number of shards. Its delay counts
+ * only where none is on record.
  *
  * The session that was given up ends here: its requests may still be on their way, and its leases are lost.
  *
  * A server that was promoted or restarted has another replication id than the one on record. Its sessions are over, and
  * it settles: some of its data may be older than leases that are still held. So does a server without a record that has
  * run for less than that time, that was once a replica, or that had a record before. A server also changes its id when
- * the first replica joins it: it is the same process then, and was no replica. Returns `{'JOINED', identity,
- * settling, now}`.
+ * the first replica joins it: it is the same process then, and was no replica. A later session whose delay is longer makes
+ * a server that still settles do so for that time. Returns `{'JOINED', identity, settling, now}`.
  */
 export const JOIN = new Script(
   'JOIN',
   `${CLOCK}${FORGET}
 local before, sid, timeout, delay = ARGV[1], ARGV[2], tonumber(ARGV[3]), tonumber(ARGV[4])
-local known = redis.call('HMGET', SERVER, 'identity', 'until', 'delay', 'run', 'shards')
+local isObserver = ARGV[7] == '1'
 forgetEnded()
+local known = redis.call('HMGET', SERVER, 'identity', 'until', 'delay', 'run', 'shards', 'ttl', 'since')
 redis.call('ZREM', SESSIONS, ARGV[6])
 redis.call('HDEL', SERVER, ARGV[6])
 local shards = known[5] or ARGV[5]
 if shards ~= ARGV[5] and redis.call('ZCARD', SESSIONS) > 0 then return {'SHARDS', shards} end
 local identity, calm = known[1], tonumber(known[2] or 0)
-local longest = math.max(delay, tonumber(known[3] or 0))
+local longest = math.max(isObserver and known[3] and 0 or delay, tonumber(known[3] or 0))
+local since = tonumber(known[7] or now)
 if not isIdentity(identity or '') then
   local wasReplica = string.find(string.match(info, 'master_replid2:(%w+)') or '', '[^0]')
   local process = redis.call('INFO', 'server')
   local run = string.match(process, 'run_id:(%w+)')
   if wasReplica or known[4] ~= run then
-    local since = now
+    since = now
     if not identity and before == '' and not wasReplica then
-      since = now - (string.match(process, 'uptime_in_seconds:(%d+)') - 1) * 1000
+      -- Negative when the clock was set back.
+      local uptime = tonumber(string.match(process, 'uptime_in_seconds:(-?%d+)'))
+      if uptime >= 0 then since = now - (uptime - 1) * 1000 end
     end
     calm = longest > 0 and since + longest or 0
     redis.call('DEL', SESSIONS, SERVER)
   end
   identity = replid .. digits(ticks)
-  redis.call('HSET', SERVER, 'identity', identity, 'until', digits(calm), 'run', run)
+  redis.call('HSET', SERVER, 'identity', identity, 'run', run)
 end
-redis.call('HSET', SERVER, 'delay', digits(longest), 'shards', ARGV[5])
+if calm > now and since + longest > calm then calm = since + longest end
+local ttl = math.max(timeout, longest, tonumber(known[6] or 0))
+redis.call('HSET', SERVER, 'until', digits(calm), 'since', digits(since), 'ttl', digits(ttl))
+if not isObserver or known[3] then redis.call('HSET', SERVER, 'delay', digits(longest)) end
+if not isObserver then redis.call('HSET', SERVER, 'shards', ARGV[5]) end
 redis.call('ZADD', SESSIONS, digits(now + timeout), sid)
 redis.call('HSET', SERVER, sid, '1')
 return {'JOINED', identity, math.max(0, calm - now), digits(now)}

@@ -84,7 +84,6 @@ export class RedisSession {
   /** The places that entries are leaving. After the end of a session whose leases are kept, they stay here. */
   readonly #leaving = new Set<QueuePlace>();
   #keepsLeaving = false;
-  readonly #ending = quietDeferred<never>();
   readonly #listener: SessionListener;
   /** The keys that all scripts begin with. */
   readonly #headKeys: readonly string[];
@@ -93,6 +92,8 @@ export class RedisSession {
   #linked: Deferred<RedisLink> = quietDeferred();
   #linkNumber = 1;
   #numbers = 0;
+  /** Requests that were answered that the session is over. They wait for what the renewal finds out. */
+  #doubted: Deferred<void> | undefined;
   #provenAt: number;
   #serverAheadMs: number;
   #over: SessionEndedError | undefined;
@@ -154,6 +155,8 @@ export class RedisSession {
   proven(sentAt: number, serverTime: number): void {
     this.#provenAt = Math.max(this.#provenAt, sentAt);
     this.#serverAheadMs = serverTime - Date.now();
+    this.#doubted?.resolve();
+    this.#doubted = undefined;
     this.leases.check();
   }
 
@@ -182,7 +185,7 @@ export class RedisSession {
     this.cut();
     this.#over = new SessionEndedError(why);
     this.#linked.reject(this.#over);
-    this.#ending.reject(this.#over);
+    this.#doubted?.reject(this.#over);
     if (leases === 'kept') {
       this.#keepsLeaving = true;
       const waiting = this.#entries.values.filter((entry) => !isHold(entry));
@@ -263,9 +266,11 @@ export class RedisSession {
       if (this.#over && hasRun) doubt.isSo = true;
       this.#mustLive();
       if (hasRun) return answer;
-      // The renewal finds out what has become of the session, and ends it.
+      // The renewal finds out what has become of the session. It may live: the clock of the server was wrong for a moment.
+      this.#doubted ??= quietDeferred();
+      const { promise } = this.#doubted;
       this.#listener.doubted();
-      return orAbort(this.#ending.promise, signal);
+      await orAbort(promise, signal);
     }
   }
 
@@ -291,6 +296,11 @@ export class RedisSession {
   /** The places of a former session that nobody needs any more: of entries that waited, were leaving, or left since. */
   get unclaimed(): readonly QueuePlace[] {
     return [...this.#leaving];
+  }
+
+  /** All places that the session has: of entries that hold, wait or are leaving. */
+  get everyPlace(): readonly QueuePlace[] {
+    return [...this.#leaving, ...this.#entries.values.flatMap(({ places }) => places ?? [])];
   }
 
   /** Repeats what a server may refuse, until it is done or the session is over. Never rejects. */

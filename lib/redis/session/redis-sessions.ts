@@ -7,17 +7,19 @@ import { BackendSessions } from '../../sessions/backend-sessions.js';
 import { explained, isWrongServer, refusalOf } from '../client/redis-error.js';
 import { RedisLink } from '../client/redis-link.js';
 import type { LinkClients } from '../client/redis-link.js';
+import { flag } from '../client/script.js';
 import { BYE, JOIN } from '../scripts/session-scripts.js';
 import { adopt } from './adoption.js';
 import { newSessionId } from './entry.js';
 import type { RedisKeys } from './redis-keys.js';
 import { RedisSession } from './redis-session.js';
-import type { Answer } from './redis-session.js';
+import type { Answer, QueuePlace } from './redis-session.js';
 import { Renewal } from './renewal.js';
 import { checkServer } from './server-check.js';
 import type { Durability } from './server-durability.js';
 import { durabilityOf, UNKNOWN_DURABILITY } from './server-durability.js';
 import type { RedisReport } from './session-report.js';
+import { Sweeps } from './sweep.js';
 import { Topics } from './topics.js';
 
 const FIRST_PAUSE_MS = 20;
@@ -31,7 +33,10 @@ export interface SessionSettings {
   readonly sessionTimeoutMs: number;
   readonly connectTimeoutMs: number;
   readonly restartDelayMs: number;
+  /** Whether it is an operator's command, which has no say in the delay and in the number of shards. */
+  readonly isObserver?: boolean | undefined;
   readonly allowEviction: boolean;
+  readonly plainLocks: boolean;
   /** Whether the server is known to have replicas. */
   readonly isReplicated: boolean;
   /** Whether the server is a node of a cluster, so that another one may serve the keys soon. */
@@ -52,6 +57,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   readonly report: RedisReport;
   readonly #settings: SessionSettings;
   readonly #openClients: OpenClients;
+  readonly #sweeps = new Sweeps();
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #link: RedisLink | undefined;
   #session: RedisSession | undefined;
@@ -59,6 +65,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   #overdue = '';
   /** Former sessions whose holds are not adopted yet. */
   #former: RedisSession[] = [];
+  /** The places of sessions whose leases are lost. Nobody else may ever touch their keys. */
+  #abandoned: QueuePlace[] = [];
   #renewal: Renewal | undefined;
   #hasStarted = false;
   /** The identity of the last server that a session was begun on; '' before the first. */
@@ -125,6 +133,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.#cancelNext();
+    this.#sweeps.stop();
     this.closed();
     const session = this.#session;
     // Nothing is believed any more before the entries are gone: then others hold the keys.
@@ -201,12 +210,12 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   }
 
   async #join(link: RedisLink): Promise<void> {
-    const { sessionTimeoutMs, restartDelayMs, shards } = this.#settings;
+    const { sessionTimeoutMs, restartDelayMs, shards, isObserver = false } = this.#settings;
     const id = newSessionId();
     await link.subscribe(this.keys.channel(id), (message) => this.#received(session, message));
     const provenAt = now();
     const keys = [this.keys.sessions, this.keys.server];
-    const values = [this.#known, id, sessionTimeoutMs, restartDelayMs, shards, this.#overdue];
+    const values = [this.#known, id, sessionTimeoutMs, restartDelayMs, shards, this.#overdue, flag(isObserver)];
     const reply = await link.run({ script: JOIN, keys, values });
     const [word, others] = reply as [string, string];
     if (word === 'SHARDS') throw otherShards(shards, others);
@@ -218,7 +227,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#known = server;
     this.#settledAt = now() + settlingMs;
     this.report.joined(settlingMs);
-    const unclaimed = this.#former.flatMap((former) => former.unclaimed);
+    const unclaimed = this.#abandoned.concat(...this.#former.map((former) => former.unclaimed));
+    this.#abandoned = [];
     this.#linked(session, link, this.#newRenewal(session, link));
     // A server that settles does not know sessions of before. A removal there might hand over what is still held.
     if (settlingMs === 0) void session.leaveEach(unclaimed);
@@ -253,6 +263,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#lastError = undefined;
     this.#pauses.reset();
     session.linkedBy(link);
+    this.#sweeps.begin(session);
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
@@ -275,6 +286,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#former = this.#former.filter(({ deadline }) => deadline > now());
     this.#overdue = session.id;
     this.lostSession();
+    this.#abandoned.push(...session.everyPlace);
     session.end(why);
     // A session whose leases were kept is over already. Their timer is late after a suspension of the machine.
     session.leases.close(why);

@@ -10,14 +10,17 @@ const OLDEST = [6, 2] as const;
  */
 export async function checkServer(
   link: RedisLink,
-  { allowEviction }: { readonly allowEviction: boolean },
+  { allowEviction, plainLocks }: { readonly allowEviction: boolean; readonly plainLocks: boolean },
 ): Promise<readonly string[]> {
   const info = parseInfo(String(await link.ask('INFO')));
   checkVersion(info.get('redis_version') ?? '');
   const policy = info.get('maxmemory_policy') ?? 'noeviction';
   const isLimited = Number(info.get('maxmemory') ?? 0) > 0;
-  if (policy.startsWith('allkeys-') && isLimited && !allowEviction) {
-    const change = 'set maxmemory-policy to noeviction, or to one of the volatile policies';
+  // A plain lock has an expiry, so that the volatile policies remove it as well.
+  const isRemoved = policy.startsWith('allkeys-') || (plainLocks && policy !== 'noeviction');
+  if (isRemoved && isLimited && !allowEviction) {
+    const others = plainLocks ? ', or leave out plainLocks' : ', or to one of the volatile policies';
+    const change = `set maxmemory-policy to noeviction${others}`;
     throw new LockConfigurationError(`the Redis server removes keys when its memory is full (${policy}): ${change}`);
   }
   return warningsOf(info);

@@ -1,4 +1,4 @@
-import { onAbort } from '../../async/abort.js';
+import { onAbort, orAbort } from '../../async/abort.js';
 import type { Dispose } from '../../async/abort.js';
 import { after } from '../../async/timer.js';
 import type { RedisLink } from '../client/redis-link.js';
@@ -57,9 +57,13 @@ export async function watchUntil<T>(
   signal.throwIfAborted();
   let hasChanged = true;
   let wake = () => {};
-  const dispose = await topics.watch(channel, () => {
+  const watching = topics.watch(channel, () => {
     hasChanged = true;
     wake();
+  });
+  const dispose = await orAbort(watching, signal).catch((reason: unknown) => {
+    void watching.then((late) => late());
+    throw reason;
   });
   try {
     for (;;) {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { redis } from '../../../lib/redis/index.js';
 import type { FaultSubject, RedisServer } from '../../../lib/testing/index.js';
 import type { RedisOptions } from '../../../lib/redis/index.js';
-import { SESSION_MS } from './clients.js';
+import { hold, SESSION_MS } from './clients.js';
 
 /** Locks on this server as the checks under faults open them. */
 export function redisSubject(server: () => RedisServer, options: RedisOptions = {}): FaultSubject {
@@ -27,11 +27,11 @@ export function redisSubject(server: () => RedisServer, options: RedisOptions = 
 }
 
 /**
- * Connects once with the shortest session. A server that has just started settles for as long as the sessions of its
- * first client last.
+ * Holds a key once with the shortest session. A server that has just started settles for as long as the longest session of
+ * its clients lasts. So the others connect after that.
  */
 export async function settleSoon({ open, server, sessionTimeoutMs }: FaultSubject): Promise<void> {
   const first = await open({ port: server().port, sessionTimeoutMs });
-  await first.connect();
+  await (await hold(first, 'settled')).release();
   await first.close();
 }

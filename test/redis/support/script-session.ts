@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { onTestFinished } from 'vitest';
 import { createClient } from '../../../lib/redis/client/redis-client.js';
 import { RedisLink } from '../../../lib/redis/client/redis-link.js';
+import { flag } from '../../../lib/redis/client/script.js';
 import type { Script, ScriptValue } from '../../../lib/redis/client/script.js';
 import { JOIN } from '../../../lib/redis/scripts/session-scripts.js';
 import { entryText } from '../../../lib/redis/session/entry.js';
@@ -36,9 +37,9 @@ export class ScriptSession {
   }
 
   /** Begins the session. On a server that settles, it does so for the whole test. */
-  async join({ settles = false, overdue = '' } = {}): Promise<this> {
+  async join({ settles = false, overdue = '', observes = false } = {}): Promise<this> {
     await this.#link.subscribe(this.#keys.channel(this.id), (message) => void this.messages.push(message));
-    const values = ['', this.id, LONG_MS, settles ? LONG_MS : 0, 1, overdue];
+    const values = ['', this.id, LONG_MS, settles ? LONG_MS : 0, 1, overdue, flag(observes)];
     const reply = await this.#link.run({ script: JOIN, keys: this.#headKeys, values });
     [, this.server] = reply as [string, string];
     return this;

@@ -77,6 +77,18 @@ describe('a revoked lease', () => {
     expect(lease.signal.reason).toBeInstanceOf(LockRevokedError);
   });
 
+  it('tells its followers once, with the first reason', () => {
+    const lease = granted();
+    const follower = { suspend() {}, resume() {}, lose() {}, revoke: vi.fn<() => void>() };
+    lease.addFollower(follower);
+    const first = new LockRevokedError('orders/42');
+    lease.revoke(first);
+    lease.revoke();
+    expect(follower.revoke).toHaveBeenCalledTimes(1);
+    expect(lease.signal.reason).toBe(first);
+    expect(lease.isHeld()).toBe(true);
+  });
+
   it('stays revoked through a disconnection', () => {
     const lease = granted();
     lease.revoke();

@@ -48,3 +48,12 @@ it.each(['NEWSERVER', 'GONE'])('a request that was answered with %s has not run,
   await expect(session.run(WRITE_RECORDS, [], [], { doubt, signal: limit.signal })).rejects.toBe(reason);
   expect(doubt.isSo).toBe(false);
 });
+
+it('a request that was answered that the session is over runs again when a renewal finds that it lives', async () => {
+  const answers = [['GONE'], ['SIZE', 7]];
+  const session = onLink(
+    () => Promise.resolve(answers.shift()),
+    () => queueMicrotask(() => session.proven(now(), Date.now())),
+  );
+  expect(await session.run(WRITE_RECORDS, [], [])).toEqual(['SIZE', 7]);
+});
