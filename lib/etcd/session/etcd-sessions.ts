@@ -90,17 +90,19 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     return this.#settings.sessionTimeoutMs;
   }
 
-  /** Ends the lease of the session, and all entries with it. Never rejects. */
+  /** Ends the leases of the session and of former ones, and all entries with them. Never rejects. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.#cancelNext();
     this.closed();
     const [session, link] = [this.#session, this.#link];
     this.#heartbeat?.stop();
-    const wasLinked = session?.isLinked;
     // Nothing is granted any more, and nothing is believed, before the keys are gone.
     session?.end('closed');
-    if (session && wasLinked && link) await settledWithin(link.revoke(session.lease), GOODBYE_MS);
+    if (session) this.#leftBehind.add(session.lease);
+    // The session need not be bound to the link for that.
+    const revoking = link && !link.isClosed ? [...this.#leftBehind].map((lease) => link.revoke(lease)) : [];
+    if (revoking.length > 0) await settledWithin(Promise.allSettled(revoking), GOODBYE_MS);
     link?.close('closed');
   }
 
@@ -138,6 +140,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   }
 
   async #begin(link: EtcdLink, host: string): Promise<void> {
+    if (this.isClosed) return;
     this.#endOverdue();
     this.#revokeLeftBehind(link);
     if (this.#session) await this.#resume(this.#session, link, host);
@@ -174,7 +177,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
 
   /** Begins the session that follows one that is over. */
   async #follow(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
-    if (this.#session !== session) return;
+    if (this.#session !== session || this.isClosed) return;
     this.#cut();
     this.#ended(session, 'its lease has ended');
     this.#revokeLeftBehind(link);
@@ -284,9 +287,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.#endOverdue();
     this.#lastError = (error as { cause?: unknown }).cause ?? error;
     const explanation = explained(this.#lastError);
-    if (explanation instanceof LockConfigurationError) {
-      this.refused(explanation);
-    }
+    if (explanation instanceof LockConfigurationError) this.refused(explanation);
     this.#cancelNext();
     this.#cancelNext = after(this.#pauses.next(), () => void this.#open());
   }

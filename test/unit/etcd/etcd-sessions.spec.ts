@@ -1,4 +1,4 @@
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
 import type { EtcdClient } from '../../../lib/etcd/client/etcd-client.js';
 import { CallError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
@@ -125,6 +125,27 @@ function clientsOfAFullServer() {
   };
   return { seen, open };
 }
+
+it('ends the lease when it is closed while it binds the session to another connection', async () => {
+  const { seen, open } = clientsOfAFullServer();
+  const revoked: Buffer[] = [];
+  const binding = vi.fn();
+  const waiting = () => {
+    const { call, ...client } = open();
+    const other = (method: string, message: Buffer) => {
+      if (method.endsWith('LeaseRevoke')) revoked.push(message);
+      if (seen.clients === 1 || !method.endsWith('Txn')) return call.call(client, method, message);
+      binding();
+      return new Promise<Buffer>(() => {});
+    };
+    return { ...client, call: other } as unknown as EtcdClient;
+  };
+  const sessions = sessionsOn(['a'], waiting);
+  await sessions.session();
+  await expect.poll(() => binding.mock.calls.length).toBe(1);
+  await sessions.close();
+  expect(revoked).toEqual([leaseRequest(8n)]);
+});
 
 it('keeps a session that a server with a full database renews, and does not bind, until it does', async () => {
   const { seen, open } = clientsOfAFullServer();
