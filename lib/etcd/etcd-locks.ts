@@ -125,10 +125,11 @@ export class EtcdLocks implements PermitCounts {
     const { key, mode, permits, keeps, label } = request;
     if (mode === 'permit' && !permits) throw new LockConfigurationError(`mode 'permit' needs permits`, { key });
     const { keys, report } = this.#sessions;
+    const counted = permits?.of.sharedCount;
     return {
       name: nameOf(request),
-      queue: permits ? keys.queue('permits', key, permits.of.sharedCount) : keys.queue('lock', key),
-      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, keeps, label },
+      queue: permits ? keys.queue('permits', key, counted) : keys.queue('lock', key),
+      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, counted, keeps, label },
       releaseTimeoutMs: this.#releaseTimeoutMs,
       views: this.#views,
       report,
@@ -140,9 +141,22 @@ export class EtcdLocks implements PermitCounts {
   }
 }
 
+/** Returns a wait queue, with the number of permits that its entries count by. */
 async function stateIn(session: EtcdSession, queue: QueueKeys, signal: AbortSignal): Promise<QueueState> {
-  const { results, revision } = await session.read(readsOf(queue), signal);
-  return stateOf(queue, results, revision);
+  for (let asked = queue; ;) {
+    const { results, revision } = await session.read(readsOf(asked), signal);
+    const state = stateOf(asked, results, revision);
+    const counted = countedBy(session, queue, state.entries);
+    if (counted.number === asked.number) return state;
+    // The number is read together with the entries.
+    asked = counted;
+  }
+}
+
+/** Returns the queue with the number that its entries name. @param entries in their order */
+export function countedBy({ keys }: EtcdSession, queue: QueueKeys, [first]: readonly Entry[]): QueueKeys {
+  const counted = queue.number === undefined ? undefined : first?.counted;
+  return counted === undefined ? queue : { ...queue, number: keys.of('number', counted) };
 }
 
 /** Removes an entry by force, if it is still the one that was seen. */
