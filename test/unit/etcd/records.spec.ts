@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
 import { LockShutdownError } from '../../../lib/contract/errors.js';
 import { RefusedError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdRecords } from '../../../lib/etcd/etcd-records.js';
@@ -32,7 +33,8 @@ function setUp(refusals: (RefusedError | undefined)[] = []) {
     return { isMet: true, revision, term: 1, results: [] };
   };
   const inTime = (work: (signal: AbortSignal) => Promise<unknown>) => work(new AbortController().signal);
-  const session = { read, change, key: 'locks/session/7', lease: 7n, newName: () => '7-1', remove: async () => {} };
+  const remove: (keys: readonly string[]) => Promise<void> = async () => {};
+  const session = { read, change, key: 'locks/session/7', lease: 7n, newName: () => '7-1', remove };
   const sessions = { keys: new EtcdKeys('locks'), connected: session, inTime };
   return { records: new EtcdRecords(sessions as unknown as EtcdSessions), refusals, sessions, session };
 }
@@ -65,6 +67,25 @@ describe('records', () => {
       code: 'LOCK_UNAVAILABLE',
       message: 'the application shut down before the answer; whether the write was applied is not known',
     });
+  });
+
+  it('whose write is given up before its answer leave no mark', async () => {
+    const { records, sessions, session } = setUp();
+    const [limit, sent] = [new AbortController(), deferred<unknown>()];
+    sessions.inTime = (work) => work(limit.signal);
+    session.change = async (_, call?: ChangeCall) => {
+      if (call) Object.assign(call, { sent: sent.promise, doubt: { isSo: true } });
+      limit.abort(new Error('the time is over'));
+      throw limit.signal.reason;
+    };
+    const removed: (readonly string[])[] = [];
+    session.remove = async (keys) => void removed.push(keys);
+    await expect(records.write([{ name: 'r', value: '1' }])).rejects.toThrow('the time is over');
+    // The write may still be under way, and make it.
+    expect(removed).toEqual([]);
+    sent.resolve(undefined);
+    await new Promise(setImmediate);
+    expect(removed).toEqual([['locks/session/7-wrote-7-1']]);
   });
 
   it('are not read again after another refusal', async () => {
