@@ -55,8 +55,10 @@ async function enterQueues(
     else await leave();
     throw error;
   }
-  if (contenders.every(({ granted }) => granted?.isCurrent() ?? true)) return contenders;
+  if (contenders.every(({ granted }) => granted?.isCurrent() ?? waits)) return contenders;
   await leave();
+  // The number of permits was lowered before the lost answer was found out.
+  if (!waits && !session.isOver && contenders.some(({ granted }) => !granted)) return null;
   throw new EntryGoneError();
 }
 
