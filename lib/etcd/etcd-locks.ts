@@ -85,10 +85,15 @@ export class EtcdLocks implements PermitCounts {
 
   async set(key: string, of: SemaphoreSize, permits: number): Promise<void> {
     const number = this.#numberOf(key, of);
-    const success = [{ kind: 'put', key: number, value: String(permits) } as const];
-    await inSession(this.#sessions, { key, wait: false }, (session, signal) =>
-      session.change({ about: [number], compare: [], success, failure: [] }, { signal }),
-    );
+    // From one session to the next: a request that was lost with its answer must not replace what others set since.
+    let found: number | undefined;
+    await inSession(this.#sessions, { key, wait: false }, async (session, signal) => {
+      found ??= await modifiedIn(session, number, signal);
+      const compare = [{ key: number, property: 'modified', is: 'equal', than: found } as const];
+      const success = [{ kind: 'put', key: number, value: String(permits) } as const];
+      // If another number was set meanwhile, that one came after this one.
+      await session.change({ about: [number], compare, success, failure: [] }, { signal });
+    });
   }
 
   async #revokeIn(queue: QueueKeys, key: string, { graceMs, signal }: ResolvedRevokeOptions): Promise<void> {
@@ -125,10 +130,11 @@ export class EtcdLocks implements PermitCounts {
     const { key, mode, permits, keeps, label } = request;
     if (mode === 'permit' && !permits) throw new LockConfigurationError(`mode 'permit' needs permits`, { key });
     const { keys, report } = this.#sessions;
+    const counted = permits?.of.sharedCount;
     return {
       name: nameOf(request),
-      queue: permits ? keys.queue('permits', key, permits.of.sharedCount) : keys.queue('lock', key),
-      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, keeps, label },
+      queue: permits ? keys.queue('permits', key, counted) : keys.queue('lock', key),
+      entry: { mode, permits: permits?.count ?? 1, most: permits?.of.permits ?? 1, counted, keeps, label },
       releaseTimeoutMs: this.#releaseTimeoutMs,
       views: this.#views,
       report,
@@ -140,9 +146,28 @@ export class EtcdLocks implements PermitCounts {
   }
 }
 
+/** Returns a wait queue, with the number of permits that its entries count by. */
 async function stateIn(session: EtcdSession, queue: QueueKeys, signal: AbortSignal): Promise<QueueState> {
-  const { results, revision } = await session.read(readsOf(queue), signal);
-  return stateOf(queue, results, revision);
+  for (let asked = queue; ;) {
+    const { results, revision } = await session.read(readsOf(asked), signal);
+    const state = stateOf(asked, results, revision);
+    const counted = countedBy(session, queue, state.entries);
+    if (counted.number === asked.number) return state;
+    // The number is read together with the entries.
+    asked = counted;
+  }
+}
+
+/** Returns the queue with the number that its entries name. @param entries in their order */
+export function countedBy({ keys }: EtcdSession, queue: QueueKeys, [first]: readonly Entry[]): QueueKeys {
+  const counted = queue.number === undefined ? undefined : first?.counted;
+  return counted === undefined ? queue : { ...queue, number: keys.of('number', counted) };
+}
+
+/** Returns the revision of the last write of a key; 0: it does not exist. */
+async function modifiedIn(session: EtcdSession, key: string, signal: AbortSignal): Promise<number> {
+  const { results } = await session.read([{ kind: 'read', key, only: 'keys' }], signal);
+  return results[0]?.found[0]?.modified ?? 0;
 }
 
 /** Removes an entry by force, if it is still the one that was seen. */

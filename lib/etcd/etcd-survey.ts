@@ -4,7 +4,7 @@
  */
 import { limited } from '../async/timer.js';
 import type { Survey, SurveyedKey, SurveyedQueue, SurveyQuestion } from '../contract/survey.js';
-import { described } from './etcd-locks.js';
+import { countedBy, described } from './etcd-locks.js';
 import { entryOf, inOrder, turnsOf } from './locks/entry.js';
 import type { Entry } from './locks/entry.js';
 import { nameBelow, rangeBelow } from './session/etcd-keys.js';
@@ -126,7 +126,7 @@ async function surveyed(
   signal: AbortSignal,
 ): Promise<SurveyedKey> {
   const entries: Entry[] = inOrder(found.map((kv) => entryOf(kv)));
-  const number = kind === 'permits' ? await numberOf(session, key, signal) : undefined;
+  const number = kind === 'permits' ? await numberOf(session, key, entries, signal) : undefined;
   const holding = turnsOf(entries, number);
   const contender = (entry: Entry, place: number) => described(entry, session.id, place < holding);
   const all = [...entries.slice(0, Math.min(holding, most)), ...entries.slice(holding, holding + most)];
@@ -141,9 +141,14 @@ async function surveyed(
   };
 }
 
-/** The recorded number of permits, if there is one. */
-async function numberOf(session: EtcdSession, key: string, signal: AbortSignal): Promise<number | undefined> {
-  const { number } = session.keys.queue('permits', key);
+/** The recorded number of permits that the entries count by, if there is one. */
+async function numberOf(
+  session: EtcdSession,
+  key: string,
+  entries: readonly Entry[],
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  const { number } = countedBy(session, session.keys.queue('permits', key), entries);
   if (number === undefined) return undefined;
   const { results } = await session.read([{ kind: 'read', key: number }], signal);
   const [recorded] = results[0]?.found ?? [];

@@ -199,12 +199,17 @@ export async function askInSession<S, T>(
 }
 
 /**
- * Converts the error of a write that was sent and may have been applied. If the servers did not answer, the error says
- * that the result is unknown.
+ * Converts the error of a write that was sent and may have been applied. If the servers did not answer, or not before the
+ * shutdown, the error says that the result is unknown.
  */
 export function inDoubt(error: unknown, what: string, key: string): unknown {
-  const isTimeout = error instanceof LockTimeoutError;
-  if (!isTimeout && !(error instanceof LockUnavailableError)) return error;
-  const why = isTimeout ? 'the servers had not answered in time' : error.message;
+  const why = unanswered(error);
+  if (why === undefined) return error;
   return new LockUnavailableError(`${why}; ${what} is not known`, { key, cause: error });
+}
+
+function unanswered(error: unknown): string | undefined {
+  if (error instanceof LockTimeoutError) return 'the servers had not answered in time';
+  if (error instanceof LockShutdownError) return 'the application shut down before the answer';
+  return error instanceof LockUnavailableError ? error.message : undefined;
 }

@@ -5,7 +5,7 @@ import { RefusedError } from '../../lib/etcd/client/etcd-error.js';
 import { EtcdLink } from '../../lib/etcd/client/etcd-link.js';
 import { EtcdSession } from '../../lib/etcd/session/etcd-session.js';
 import { EtcdServer, FaultProxy } from '../../lib/testing/index.js';
-import { clientsOf, keysBelow, revoke } from './support/clients.js';
+import { clientsOf, keysBelow, requestFor, revoke } from './support/clients.js';
 
 let server: EtcdServer;
 
@@ -206,6 +206,22 @@ describe('a write that is refused because the database is full', () => {
     const outcome = await outcomeOf(one.records.write([{ name, value: '1', ifVersion: 0 }]));
     expect(outcome).toEqual(expected(UNKNOWN));
     expect(outcome).toEqual(expected(FULL));
+  });
+
+  it('with which an item of a queue was acknowledged leaves it acknowledged', async () => {
+    const { one } = await setUp();
+    const { queues } = one.coordination!;
+    const { signal } = new AbortController();
+    await queues.put({ key: 'q', payloads: [Buffer.from('item')], wait: false, signal });
+    const [item] = await queues.take({ key: 'q', atMost: 1, wait: false, signal });
+    refuseNext('after it was applied');
+    const [acknowledged, acquired] = await Promise.allSettled([item!.ack(), one.acquire(requestFor('k'))]);
+    expect(acknowledged).toEqual({ status: 'fulfilled', value: undefined });
+    expect(acquired).toMatchObject({
+      status: 'rejected',
+      reason: { message: expect.stringContaining(FULL) as unknown },
+    });
+    expect(await queues.size('q', signal)).toBe(0);
   });
 
   it('of items of a queue puts them once', async () => {

@@ -2,7 +2,8 @@ import { LinkedList } from '../../async/collections.js';
 import { LinkLostError, isUndecided } from '../client/etcd-error.js';
 import type { RefusedError } from '../client/etcd-error.js';
 import { rangeBelow } from '../session/etcd-keys.js';
-import type { Doubt, EtcdSession } from '../session/etcd-session.js';
+import type { EtcdSession } from '../session/etcd-session.js';
+import type { Doubt } from '../session/outbox.js';
 import type { Compare } from '../wire/requests.js';
 
 /** The most names of a queue that are remembered. The others are not used again. */

@@ -5,9 +5,9 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { MAY_BE_KEPT, tryKept } from '../../sessions/kept-key.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import { isRefusal } from '../session/etcd-session.js';
-import type { ChangeCall, Doubt, EtcdSession } from '../session/etcd-session.js';
+import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
 import { MOST_OPERATIONS } from '../session/outbox.js';
-import type { Change, Changed } from '../session/outbox.js';
+import type { Change, Changed, Doubt } from '../session/outbox.js';
 import type { Compare } from '../wire/requests.js';
 import { Contender, EntryGoneError } from './contender.js';
 import { entryText, turnsOf } from './entry.js';
@@ -55,8 +55,10 @@ async function enterQueues(
     else await leave();
     throw error;
   }
-  if (contenders.every(({ granted }) => granted?.isCurrent() ?? true)) return contenders;
+  if (contenders.every(({ granted }) => granted?.isCurrent() ?? waits)) return contenders;
   await leave();
+  // The number of permits was lowered before the lost answer was found out.
+  if (!waits && !session.isOver && contenders.some(({ granted }) => !granted)) return null;
   throw new EntryGoneError();
 }
 

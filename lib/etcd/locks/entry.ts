@@ -8,6 +8,8 @@ export interface EntryValue {
   readonly permits: number;
   /** The number of permits there are, while none is recorded. */
   readonly most: number;
+  /** The key whose number of permits is recorded, if it is another one than that of the queue. */
+  readonly counted?: string | undefined;
   /** The time since which it waits, by its own process's clock. */
   readonly since: number;
   /** Whether its process may keep it without using it (`keepMs`). */
@@ -35,7 +37,10 @@ export interface Entry extends EntryValue {
 const host = hostname();
 
 /** The parts of an entry that a request brings. */
-export type NewEntry = Pick<EntryValue, 'mode' | 'permits' | 'most' | 'keeps' | 'label' | 'proclaimed' | 'isBare'>;
+export type NewEntry = Pick<
+  EntryValue,
+  'mode' | 'permits' | 'most' | 'counted' | 'keeps' | 'label' | 'proclaimed' | 'isBare'
+>;
 
 /** Returns the value of a new entry of this process. */
 export function newEntry(entry: NewEntry): EntryValue {
@@ -46,8 +51,20 @@ export function entryText(entry: EntryValue): string {
   const { mode, since, label, pid, isRevoked, proclaimed } = entry;
   const keeps = entry.keeps || undefined;
   if (entry.isBare) return proclaimed ?? '';
-  const [permits, most] = mode === 'permit' ? [entry.permits, entry.most] : [];
-  return JSON.stringify({ mode, permits, most, since, keeps, label, host: entry.host, pid, isRevoked, proclaimed });
+  const { permits, most, counted }: Partial<EntryValue> = mode === 'permit' ? entry : {};
+  return JSON.stringify({
+    mode,
+    permits,
+    most,
+    counted,
+    since,
+    keeps,
+    label,
+    host: entry.host,
+    pid,
+    isRevoked,
+    proclaimed,
+  });
 }
 
 /**

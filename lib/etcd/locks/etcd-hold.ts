@@ -33,6 +33,8 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
   #entry: Entry;
   #leaveView: Dispose | undefined;
   readonly #alarm: ListPlace<Alarm>;
+  /** Settles when the value that was published last is there. */
+  #proclaiming: Promise<unknown> = Promise.resolve();
   #isOver = false;
 
   /** @param isWanted whether another entry waits; `undefined`: that is not known */
@@ -81,7 +83,14 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
   }
 
   /** Publishes the leader's value. Resolves to whether the entry still stands. @throws SessionEndedError, RefusedError */
-  async proclaim(proclaimed: string): Promise<boolean> {
+  proclaim(proclaimed: string): Promise<boolean> {
+    // One after the other: a rewrite whose condition is not met is made again, and would replace a later value.
+    const proclaiming = this.#proclaiming.then(() => this.#proclaim(proclaimed));
+    this.#proclaiming = proclaiming.catch(() => {});
+    return proclaiming;
+  }
+
+  async #proclaim(proclaimed: string): Promise<boolean> {
     const entry = await rewrite(this.#session, this.#entry, { proclaimed });
     if (entry) this.#entry = entry;
     return entry !== undefined;

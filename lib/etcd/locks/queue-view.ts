@@ -79,7 +79,8 @@ export function stateOf(
 
 /**
  * A copy of a wait queue, which a watch keeps. Deletions are final and new entries come last: a copy that is behind
- * makes a hand-over late, and never wrong.
+ * makes a hand-over late, and never wrong. The number of permits has a watch of its own, and no order between the two
+ * is certain: each change of such a queue leads to a read of both, and only that tells whose turn it is.
  */
 export class QueueView {
   readonly #session: EtcdSession;
@@ -96,7 +97,7 @@ export class QueueView {
   /** The first revision of a read after which nothing is missing. */
   #needed = -1;
   #endWatches: readonly Dispose[] = [];
-  #read: 'done' | 'under way' | 'under way, and another one follows' | 'failed' = 'done';
+  #read: 'done' | 'under way' | 'failed' = 'done';
   /** The events since the last read was sent. */
   #sinceRead: WatchEvent[] = [];
   #isEnded = false;
@@ -113,16 +114,12 @@ export class QueueView {
     return this.#followers.size === 0;
   }
 
-  get #isReading(): boolean {
-    return this.#read === 'under way' || this.#read === 'under way, and another one follows';
-  }
-
   /** Follows one entry until disposed. @param state the queue as it was found, if it was read */
   follow(follower: ViewFollower, state?: QueueState): Dispose {
     this.#followers.add(follower);
     if (this.#revision < 0 && state) this.#begin(state);
     else if (this.#revision < 0) this.#load();
-    else this.#tell([follower]);
+    else if (!this.#isIncomplete) this.#tell([follower]);
     return () => void this.#followers.delete(follower);
   }
 
@@ -153,6 +150,10 @@ export class QueueView {
     this.#tell(this.#followers);
   }
 
+  get #isIncomplete(): boolean {
+    return this.#readAt < this.#needed;
+  }
+
   /** Changes up to this revision may be missing. Until they are read, an entry that is not there may not be gone. */
   #needsReadAt(revision: number): void {
     if (revision <= this.#readAt) return;
@@ -169,11 +170,8 @@ export class QueueView {
 
   /** Reads the queue. Events that come meanwhile may be older than what is read, or newer. */
   #load(): void {
-    if (this.#isEnded) return;
-    if (this.#isReading) {
-      this.#read = 'under way, and another one follows';
-      return;
-    }
+    // When one is under way, its answer shows whether another one has to follow.
+    if (this.#isEnded || this.#read === 'under way') return;
     this.#read = 'under way';
     this.#sinceRead = [];
     this.#session.read(readsOf(this.#queue), NEVER).then(
@@ -187,20 +185,23 @@ export class QueueView {
   }
 
   #loaded(state: QueueState): void {
-    const isAgain = this.#read === 'under way, and another one follows';
+    const sinceRead = this.#sinceRead;
     this.#read = 'done';
     if (this.#isEnded) return;
     if (this.#revision < 0) return this.#begin(state);
     // A follower may have brought a newer state meanwhile.
     if (state.revision >= this.#readAt) {
       this.#take(state);
-      this.#changed(this.#sinceRead);
+      // It is of one moment, and tells whose turn it was then, whatever came later.
+      this.#tell(this.#followers);
+      const later = sinceRead.filter(({ kv }) => kv.modified > state.revision);
+      if (later.length > 0) this.#changed(later);
     }
-    if (isAgain) this.#load();
+    if (this.#isIncomplete) this.#load();
   }
 
   #changed(events: readonly WatchEvent[]): void {
-    if (this.#isReading) this.#sinceRead.push(...events);
+    if (this.#read === 'under way') this.#sinceRead.push(...events);
     for (const { isDeleted, kv } of events) {
       // The read has seen this change. The two watches are not in step with each other.
       if (kv.modified <= this.#readAt) continue;
@@ -213,7 +214,9 @@ export class QueueView {
       if (isDeleted) this.#entries.delete(kv.key);
       else this.#put(entryOf(kv, this.#queue.hasBareValues));
     }
-    this.#tell(this.#followers);
+    // The number may have changed before, and be told later.
+    if (this.#queue.number !== undefined) this.#needsReadAt(events.at(-1)?.kv.modified ?? -1);
+    if (!this.#isIncomplete) this.#tell(this.#followers);
   }
 
   /** An entry that is written again keeps its place. A name that is used again is last, also if its deletion was missed. */
@@ -224,7 +227,6 @@ export class QueueView {
   }
 
   #tell(followers: Iterable<ViewFollower>): void {
-    if (this.#readAt < this.#needed) return;
     const entries = this.#entries;
     const turns = turnsOf(entries.values(), this.#number);
     const isWanted = turns < entries.size;

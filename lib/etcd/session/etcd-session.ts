@@ -12,15 +12,7 @@ import type { ReadOp } from '../wire/requests.js';
 import type { Header, ReadResult } from '../wire/responses.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { NotBoundError, Outbox } from './outbox.js';
-import type { Change, Changed, Proof } from './outbox.js';
-
-/**
- * Whether a change may have been applied although its answer was lost, or did not come in time. Requests keep it from one
- * session to the next.
- */
-export interface Doubt {
-  isSo: boolean;
-}
+import type { Change, Changed, Doubt, Proof } from './outbox.js';
 
 /** A call that makes a change. */
 export interface ChangeCall {
@@ -174,7 +166,7 @@ export class EtcdSession {
    */
   change(change: Change, call: ChangeCall = {}): Promise<Changed> {
     const send = ({ outbox }: Bound) => {
-      const sent = outbox.send(change);
+      const sent = outbox.send(change, call.doubt);
       call.sent = sent;
       return sent;
     };

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { after, afterSilence, backoff, settledWithin } from '../../async/timer.js';
@@ -6,9 +5,10 @@ import { LockConfigurationError, LockUnavailableError } from '../../contract/err
 import type { BackendVitals } from '../../contract/survey.js';
 import { BackendSessions } from '../../sessions/backend-sessions.js';
 import type { OpenClient } from '../client/etcd-client.js';
-import { explained, RefusedError } from '../client/etcd-error.js';
+import { explained, isUndecided, RefusedError } from '../client/etcd-error.js';
 import { EtcdLink } from '../client/etcd-link.js';
 import type { User } from '../client/etcd-link.js';
+import { bind } from './binding.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { EtcdSession } from './etcd-session.js';
 import { Heartbeat } from './heartbeat.js';
@@ -90,17 +90,19 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     return this.#settings.sessionTimeoutMs;
   }
 
-  /** Ends the lease of the session, and all entries with it. Never rejects. */
+  /** Ends the leases of the session and of former ones, and all entries with them. Never rejects. */
   async close(): Promise<void> {
     if (this.isClosed) return;
     this.#cancelNext();
     this.closed();
     const [session, link] = [this.#session, this.#link];
     this.#heartbeat?.stop();
-    const wasLinked = session?.isLinked;
     // Nothing is granted any more, and nothing is believed, before the keys are gone.
     session?.end('closed');
-    if (session && wasLinked && link) await settledWithin(link.revoke(session.lease), GOODBYE_MS);
+    if (session) this.#leftBehind.add(session.lease);
+    // The session need not be bound to the link for that.
+    const revoking = link && !link.isClosed ? [...this.#leftBehind].map((lease) => link.revoke(lease)) : [];
+    if (revoking.length > 0) await settledWithin(Promise.allSettled(revoking), GOODBYE_MS);
     link?.close('closed');
   }
 
@@ -138,24 +140,44 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   }
 
   async #begin(link: EtcdLink, host: string): Promise<void> {
+    if (this.isClosed) return;
     this.#endOverdue();
     this.#revokeLeftBehind(link);
     if (this.#session) await this.#resume(this.#session, link, host);
     else await this.#join(link, host);
   }
 
-  /** Continues a session on another link. */
+  /**
+   * Continues a session on another link. A server whose database is full does not bind it, and renews its lease all the
+   * same: the leases stay suspended, and are held, until it does.
+   */
   async #resume(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
-    const proof = await bind(session, link, 'again');
-    if (!proof) return this.#follow(session, link, host);
+    const bound = await bind(session, link, 'again').catch((error: unknown) => {
+      if (!isUndecided(error)) throw error;
+      this.#lastError = explained(error);
+      return 'refused' as const;
+    });
+    if (!bound) return this.#follow(session, link, host);
+    const proof = bound === 'refused' ? undefined : bound;
     const heartbeat = this.#newHeartbeat(session, link, { proof, host });
     if ((await heartbeat.beat()) === 'over') await this.#follow(session, link, host);
-    else this.#linked(session, link, { proof, heartbeat, host });
+    else if (proof) this.#linked(session, link, { proof, heartbeat, host });
+    else this.#beginLater(link, host);
+  }
+
+  /** Begins once more on the same link, when the next heartbeat is due. */
+  #beginLater(link: EtcdLink, host: string): void {
+    if (link.isClosed || this.isClosed) return;
+    this.#cancelNext();
+    this.#cancelNext = after(this.answerMs, () => {
+      const beginning = answering(link, this.answerMs * 2, this.#begin(link, host));
+      beginning.catch((error: unknown) => this.#failed(link, error));
+    });
   }
 
   /** Begins the session that follows one that is over. */
   async #follow(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
-    if (this.#session !== session) return;
+    if (this.#session !== session || this.isClosed) return;
     this.#cut();
     this.#ended(session, 'its lease has ended');
     this.#revokeLeftBehind(link);
@@ -184,7 +206,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   #newHeartbeat(
     session: EtcdSession,
     link: EtcdLink,
-    { proof, host }: { readonly proof: Proof; readonly host: string },
+    { proof, host }: { readonly proof: Proof | undefined; readonly host: string },
   ): Heartbeat {
     this.#heartbeat?.stop();
     this.#heartbeat = new Heartbeat(session, { link, proof, everyMs: this.answerMs }, (beat) => {
@@ -265,30 +287,10 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.#endOverdue();
     this.#lastError = (error as { cause?: unknown }).cause ?? error;
     const explanation = explained(this.#lastError);
-    if (explanation instanceof LockConfigurationError) {
-      this.refused(explanation);
-    }
+    if (explanation instanceof LockConfigurationError) this.refused(explanation);
     this.#cancelNext();
     this.#cancelNext = after(this.#pauses.next(), () => void this.#open());
   }
-}
-
-/**
- * Binds a session to a link: changes that were sent over another link have no effect from now on. Returns `undefined`
- * when the session is over.
- */
-async function bind(session: EtcdSession, link: EtcdLink, time: 'first' | 'again'): Promise<Proof | undefined> {
-  const { key, lease } = session;
-  const value = JSON.stringify({ host: hostname(), pid: process.pid });
-  const exists = { key, property: 'version', is: 'less', than: 1 } as const;
-  const put = { kind: 'put', key, value, lease } as const;
-  const look = { kind: 'read', key, only: 'keys' } as const;
-  const { isMet, revision } = await link.txn(
-    time === 'first'
-      ? { compare: [exists], success: [put], failure: [look] }
-      : { compare: [exists], success: [look], failure: [put] },
-  );
-  return isMet === (time === 'first') ? { key, revision, lease } : undefined;
 }
 
 /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */

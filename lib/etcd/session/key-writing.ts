@@ -11,8 +11,9 @@ import { LinkLostError, RefusedError, isUndecided } from '../client/etcd-error.j
 import { UNCHANGED } from '../../contract/record-store.js';
 import type { Op } from '../wire/requests.js';
 import type { KeyValue } from '../wire/responses.js';
-import type { EtcdSession } from './etcd-session.js';
+import type { ChangeCall, EtcdSession } from './etcd-session.js';
 import { MOST_OPERATIONS } from './outbox.js';
+import type { Doubt } from './outbox.js';
 
 type Found = KeyValue | undefined;
 type Value = string | Buffer | undefined | typeof UNCHANGED;
@@ -38,6 +39,8 @@ interface Attempt {
   readonly values: readonly Value[];
   /** The key that shows that it was applied. `undefined`: others show whether it was. */
   readonly mark: string | undefined;
+  /** Settles when it is applied, or cannot be applied any more. */
+  sent?: Promise<unknown> | undefined;
   /** The answer, which leaves open whether it was applied. `undefined`: the answer was lost. */
   refusal?: RefusedError;
 }
@@ -64,6 +67,14 @@ export class KeyWriting {
    * @throws SessionEndedError, `signal.reason`, and RefusedError or LinkLostError also when the outcome cannot be known
    */
   async on(session: EtcdSession, signal: AbortSignal): Promise<KeyWrite> {
+    return this.#write(session, signal).catch((error: unknown) => {
+      // Nobody finds its outcome out, unless its session is over, and the mark with it.
+      if (this.#inDoubt) removeMark(this.#inDoubt);
+      throw error;
+    });
+  }
+
+  async #write(session: EtcdSession, signal: AbortSignal): Promise<KeyWrite> {
     for (;;) {
       const inDoubt = this.#inDoubt;
       const found = inDoubt
@@ -92,13 +103,14 @@ export class KeyWriting {
         mark === undefined ? ops : [...ops, { kind: 'put', key: mark, value: '', lease: session.lease } as const],
       failure: [],
     };
-    const doubt = { isSo: false };
+    const call: ChangeCall & { readonly doubt: Doubt } = { signal, doubt: { isSo: false }, isOnce: true };
     try {
-      return (await session.change(change, { signal, doubt, isOnce: true })).isMet;
+      return (await session.change(change, call)).isMet;
     } catch (error) {
+      attempt.sent = call.sent;
       const isRefused = isUndecided(error);
       if (isRefused) attempt.refusal = error;
-      if (doubt.isSo || isRefused) this.#inDoubt = attempt;
+      if (call.doubt.isSo || isRefused) this.#inDoubt = attempt;
       if (!isRefused && !(error instanceof LinkLostError)) throw error;
       return false;
     }
@@ -162,6 +174,13 @@ async function readAtOnce(
 function settled({ session, found, values, mark }: Attempt): KeyWrite {
   if (mark !== undefined) void session.remove([mark]);
   return { found, values };
+}
+
+/** Removes the mark of an attempt in doubt, once it cannot be made any more. It ends with its session at the latest. */
+function removeMark({ session, mark, sent = Promise.resolve() }: Attempt): void {
+  if (mark === undefined || session.isOver) return;
+  const remove = () => session.remove([mark]);
+  void sent.then(remove, remove);
 }
 
 /** Whether the change may be made to the key as it was found. */

@@ -14,6 +14,14 @@ export interface Change extends Txn {
   readonly about: readonly string[];
 }
 
+/**
+ * Whether a change may have been applied although its answer was lost, or did not come in time. Requests keep it from one
+ * session to the next.
+ */
+export interface Doubt {
+  isSo: boolean;
+}
+
 /** The answer to a change. */
 export interface Changed extends Header {
   /** Whether its conditions were met. */
@@ -39,6 +47,7 @@ export class NotBoundError extends Error {
 
 interface Waiting {
   readonly change: Change;
+  readonly doubt: Doubt | undefined;
   readonly answered: Deferred<Changed>;
 }
 
@@ -63,11 +72,14 @@ export class Outbox {
     this.#proof = proof;
   }
 
-  /** @throws NotBoundError, LinkLostError, RefusedError */
-  send(change: Change): Promise<Changed> {
+  /**
+   * @param doubt is so when the change is sent again although it may have been applied
+   * @throws NotBoundError, LinkLostError, RefusedError
+   */
+  send(change: Change, doubt?: Doubt): Promise<Changed> {
     const answered = deferred<Changed>();
     if (this.#waiting.length === 0) this.#flushSoon();
-    this.#waiting.push({ change, answered });
+    this.#waiting.push({ change, doubt, answered });
     return answered.promise;
   }
 
@@ -104,7 +116,10 @@ export class Outbox {
     for (const one of batch) {
       // A put that may have been applied is not made a second time. A full database accepts removals.
       if (isUndecided(error) && puts(one.change)) one.answered.reject(error);
-      else void this.#send([one]);
+      else {
+        if (one.doubt && isUndecided(error)) one.doubt.isSo = true;
+        void this.#send([one]);
+      }
     }
   }
 

@@ -33,6 +33,22 @@ export const REVOCATION = checksOf('revocation', {
     await stage.within(revoked, 'revoke() of a key that was given back');
   },
 
+  'asks all holders of permits whose number is recorded under another key': async (stage) => {
+    const { permitCounts } = stage.one;
+    if (!stage.one.revoke || !permitCounts) return;
+    const of = { permits: 1, sharedCount: `${stage.key}-number` };
+    await stage.within(permitCounts.set(stage.key, of, 2), 'a number of permits');
+    const request = { mode: 'permit', permits: { count: 1, of } } as const;
+    const leases = [await stage.hold(stage.one, request), await stage.hold(stage.other, request)];
+    const asked = leases.map(
+      ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })),
+    );
+    const revoked = unwatched(revoke(stage, Infinity));
+    await stage.within(Promise.all(asked), 'the signals of the holders');
+    await stage.within(Promise.all(leases.map((lease) => lease.release())), 'release()');
+    await stage.within(revoked, 'revoke() of permits that were given back');
+  },
+
   'takes the key from a holder that does not give it back in time': async (stage) => {
     if (!stage.one.revoke) return;
     const lease = await stage.hold(stage.other);

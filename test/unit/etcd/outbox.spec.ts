@@ -85,9 +85,11 @@ describe('an outbox', () => {
       if (JSON.stringify(success).includes('"key":"a"')) throw refused;
       return metBy(success.length);
     });
-    const [one, other] = await Promise.allSettled([outbox.send(put('a')), outbox.send(put('b'))]);
+    const doubt = { isSo: false };
+    const [one, other] = await Promise.allSettled([outbox.send(put('a')), outbox.send(put('b'), doubt)]);
     expect(one).toMatchObject({ status: 'rejected', reason: refused });
     expect(other).toMatchObject({ status: 'fulfilled' });
+    expect(doubt.isSo).toBe(false);
   });
 
   it('makes no put again that a full server may have applied, and sends removals alone', async () => {
@@ -97,8 +99,11 @@ describe('an outbox', () => {
       return metBy(success.length);
     });
     const removal: Change = { about: ['b'], compare: [], success: [{ kind: 'delete', key: 'b' }], failure: [] };
-    const [one, other] = await Promise.allSettled([outbox.send(put('a')), outbox.send(removal)]);
+    const doubt = { isSo: false };
+    const [one, other] = await Promise.allSettled([outbox.send(put('a')), outbox.send(removal, doubt)]);
     expect(one).toMatchObject({ status: 'rejected', reason: full });
     expect(other).toMatchObject({ status: 'fulfilled' });
+    // It may have been applied with the others.
+    expect(doubt.isSo).toBe(true);
   });
 });

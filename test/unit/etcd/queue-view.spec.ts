@@ -1,5 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../../lib/async/deferred.js';
+import type { QueueKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import type { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
 import type { RangeListener, Watches } from '../../../lib/etcd/session/watches.js';
 import { entryOf } from '../../../lib/etcd/locks/entry.js';
@@ -19,11 +20,13 @@ const kvOf = (name: string, created: number, modified = created): KeyValue => ({
   version: 1,
 });
 
+const readOf = (found: readonly KeyValue[]) => ({ kind: 'read', found, hasMore: false, count: 0 });
+
 /** A view of a queue, with the reads and the watch events that a test decides on. */
-function setUp() {
+function setUp(queue: QueueKeys = QUEUE) {
   const listeners: RangeListener[] = [];
   const created = deferred<number>();
-  const reads: ((found: readonly KeyValue[], revision: number) => void)[] = [];
+  const reads: ((found: readonly KeyValue[], revision: number, number?: KeyValue) => void)[] = [];
   const watches = {
     watch: (_range: object, listener: RangeListener) => {
       listeners.push(listener);
@@ -32,17 +35,17 @@ function setUp() {
   };
   const read = () =>
     new Promise((resolve) =>
-      reads.push((found, revision) =>
-        resolve({ revision, results: [{ kind: 'read', found, hasMore: false, count: 0 }] }),
+      reads.push((found, revision, number) =>
+        resolve({ revision, results: [readOf(found), ...(number ? [readOf([number])] : [])] }),
       ),
     );
   const session = { read, isOver: false };
-  const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, QUEUE, LOOK_EVERY_MS);
+  const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, queue, LOOK_EVERY_MS);
   const places: (Place | undefined)[] = [];
   const follow = (name: string, created: number) =>
     view.follow({ entryKey: `q//${name}`, created, placed: (place) => void places.push(place) });
-  const answer = async (found: readonly KeyValue[], revision: number) => {
-    reads.shift()?.(found, revision);
+  const answer = async (found: readonly KeyValue[], revision: number, number?: KeyValue) => {
+    reads.shift()?.(found, revision, number);
     await new Promise(setImmediate);
   };
   const put = (kv: KeyValue) => listeners[0]?.changed([{ isDeleted: false, kv }]);
@@ -52,7 +55,7 @@ function setUp() {
     await new Promise(setImmediate);
   };
   const missed = (compacted: number) => listeners[0]?.missed(compacted);
-  return { view, reads, places, follow, answer, put, remove, watchedFrom, missed };
+  return { view, listeners, reads, places, follow, answer, put, remove, watchedFrom, missed };
 }
 
 describe('a view of a wait queue', () => {
@@ -250,5 +253,58 @@ describe('a view of a wait queue', () => {
     follow('me', 7);
     vi.advanceTimersByTime(LOOK_EVERY_MS);
     expect(reads.length).toBe(1);
+  });
+});
+
+describe('a view of the wait queue of permits', () => {
+  const permitOf = (name: string, created: number): KeyValue => ({
+    ...kvOf(name, created),
+    value: Buffer.from(JSON.stringify({ mode: 'permit', permits: 1, most: 1, since: 0 })),
+  });
+  const numberOf = (count: number, modified: number): KeyValue => ({
+    ...kvOf('', modified),
+    key: 'n',
+    value: Buffer.from(String(count)),
+  });
+  const setUpPermits = async () => {
+    const stage = setUp({ ...QUEUE, number: 'n' });
+    stage.follow('b', 7);
+    const [holders, own] = [['a1', 'a2'].map((name, place) => permitOf(name, 5 + place)), permitOf('b', 7)];
+    await stage.answer([...holders, own], 7, numberOf(2, 3));
+    return stage;
+  };
+
+  it('tells no turn by a release alone: the number may be lower since, and be told later', async () => {
+    const { places, reads, listeners, answer, remove } = await setUpPermits();
+    remove('a1', 11);
+    listeners[1]?.changed([{ isDeleted: false, kv: numberOf(1, 10) }]);
+    expect([places.length, reads.length]).toEqual([1, 1]);
+    await answer([permitOf('a2', 6), permitOf('b', 7)], 11, numberOf(1, 10));
+    expect(places.map((place) => place?.isTurn)).toEqual([false, false]);
+    expect(reads).toEqual([]);
+  });
+
+  it('tells a turn as of what was read, also when the next change is known already', async () => {
+    const { places, reads, answer, remove, put } = await setUpPermits();
+    remove('a1', 11);
+    put(permitOf('c', 12));
+    await answer([permitOf('a2', 6), permitOf('b', 7)], 11, numberOf(2, 3));
+    expect(places.map((place) => place?.isTurn)).toEqual([false, true]);
+    expect(reads.length).toBe(1);
+  });
+
+  it('tells an entry that comes to a copy with an old number nothing before the next read', async () => {
+    const { places, listeners, follow, answer, put, remove } = await setUpPermits();
+    remove('a1', 8);
+    remove('a2', 9);
+    await answer([permitOf('b', 7)], 9, numberOf(2, 3));
+    places.length = 0;
+    // The number was lowered at 10.
+    follow('c', 11);
+    put(permitOf('c', 11));
+    listeners[1]?.changed([{ isDeleted: false, kv: numberOf(1, 10) }]);
+    expect(places).toEqual([]);
+    await answer([permitOf('b', 7), permitOf('c', 11)], 11, numberOf(1, 10));
+    expect(places.map((place) => place?.isTurn)).toEqual([true, false]);
   });
 });

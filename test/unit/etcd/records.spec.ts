@@ -1,11 +1,15 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { deferred } from '../../../lib/async/deferred.js';
+import { LockShutdownError } from '../../../lib/contract/errors.js';
 import { RefusedError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdRecords } from '../../../lib/etcd/etcd-records.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
+import type { ChangeCall } from '../../../lib/etcd/session/etcd-session.js';
 import type { EtcdSessions } from '../../../lib/etcd/session/etcd-sessions.js';
 import type { Change } from '../../../lib/etcd/session/outbox.js';
 import type { ReadOp } from '../../../lib/etcd/wire/requests.js';
 import type { KeyValue } from '../../../lib/etcd/wire/responses.js';
+import { SessionEndedError } from '../../../lib/sessions/backend-sessions.js';
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -29,9 +33,10 @@ function setUp(refusals: (RefusedError | undefined)[] = []) {
     return { isMet: true, revision, term: 1, results: [] };
   };
   const inTime = (work: (signal: AbortSignal) => Promise<unknown>) => work(new AbortController().signal);
-  const session = { read, change, key: 'locks/session/7', lease: 7n, newName: () => '7-1', remove: async () => {} };
+  const remove: (keys: readonly string[]) => Promise<void> = async () => {};
+  const session = { read, change, key: 'locks/session/7', lease: 7n, newName: () => '7-1', remove };
   const sessions = { keys: new EtcdKeys('locks'), connected: session, inTime };
-  return { records: new EtcdRecords(sessions as unknown as EtcdSessions), refusals };
+  return { records: new EtcdRecords(sessions as unknown as EtcdSessions), refusals, sessions, session };
 }
 
 describe('records', () => {
@@ -46,6 +51,41 @@ describe('records', () => {
     const read = await records.readAll(Array.from({ length: 200 }, (__, number) => `r${number}`));
     expect(read.map((record) => record?.value)).toEqual([undefined, '1', ...Array<undefined>(198).fill(undefined)]);
     expect(refusals).toEqual([]);
+  });
+
+  it('that were sent when the application shut down may have been written, and the error says so', async () => {
+    const { records, sessions, session } = setUp();
+    const { change } = session;
+    session.change = async (asked, call?: ChangeCall) => {
+      await change(asked);
+      if (call?.doubt) call.doubt.isSo = true;
+      const session = async () => Promise.reject(new LockShutdownError());
+      Object.assign(sessions, { connected: undefined, session });
+      throw new SessionEndedError('closed');
+    };
+    await expect(records.write([{ name: 'r', value: '1' }])).rejects.toMatchObject({
+      code: 'LOCK_UNAVAILABLE',
+      message: 'the application shut down before the answer; whether the write was applied is not known',
+    });
+  });
+
+  it('whose write is given up before its answer leave no mark', async () => {
+    const { records, sessions, session } = setUp();
+    const [limit, sent] = [new AbortController(), deferred<unknown>()];
+    sessions.inTime = (work) => work(limit.signal);
+    session.change = async (_, call?: ChangeCall) => {
+      if (call) Object.assign(call, { sent: sent.promise, doubt: { isSo: true } });
+      limit.abort(new Error('the time is over'));
+      throw limit.signal.reason;
+    };
+    const removed: (readonly string[])[] = [];
+    session.remove = async (keys) => void removed.push(keys);
+    await expect(records.write([{ name: 'r', value: '1' }])).rejects.toThrow('the time is over');
+    // The write may still be under way, and make it.
+    expect(removed).toEqual([]);
+    sent.resolve(undefined);
+    await new Promise(setImmediate);
+    expect(removed).toEqual([['locks/session/7-wrote-7-1']]);
   });
 
   it('are not read again after another refusal', async () => {
