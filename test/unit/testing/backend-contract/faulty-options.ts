@@ -68,6 +68,15 @@ export class AsksOnly extends MemoryBackend {
   }
 }
 
+/** Asks one holder to give way, whatever their number. */
+export class AsksOneHolder extends MemoryBackend {
+  override async revoke(key: string): Promise<void> {
+    const lease = this.leaseOn(key);
+    lease?.revoke();
+    await lease?.released;
+  }
+}
+
 export class RevokesUnasked extends MemoryBackend {
   override async revoke(key: string): Promise<void> {
     const lease = this.leaseOn(key);
