@@ -95,7 +95,7 @@ async function whilePassing<T>(
   const count = async () => {
     for (let step = 0; step < PASSING_STEPS; step++) {
       await pause(PASSING_STEP_MS, isOver.signal);
-      await session.persistently(() => session.requests.sync(path), isOver.signal);
+      await session.surely(() => session.requests.sync(path));
     }
     limit.abort(NOT_PASSED);
   };
