@@ -20,6 +20,7 @@ import type { QueueKeys } from './session/etcd-keys.js';
 import type { EtcdSession } from './session/etcd-session.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
 import { inSession } from './session/in-session.js';
+import type { Doubt } from './session/outbox.js';
 import { watchUntil } from './session/watches.js';
 
 /** Requests for locks and permits, made of transactions on wait queues. */
@@ -86,13 +87,19 @@ export class EtcdLocks implements PermitCounts {
   async set(key: string, of: SemaphoreSize, permits: number): Promise<void> {
     const number = this.#numberOf(key, of);
     // From one session to the next: a request that was lost with its answer must not replace what others set since.
+    const doubt: Doubt = { isSo: false };
     let found: number | undefined;
     await inSession(this.#sessions, { key, wait: false }, async (session, signal) => {
-      found ??= await modifiedIn(session, number, signal);
-      const compare = [{ key: number, property: 'modified', is: 'equal', than: found } as const];
-      const success = [{ kind: 'put', key: number, value: String(permits) } as const];
-      // If another number was set meanwhile, that one came after this one.
-      await session.change({ about: [number], compare, success, failure: [] }, { signal });
+      for (;;) {
+        found ??= await modifiedIn(session, number, signal);
+        const compare = [{ key: number, property: 'modified', is: 'equal', than: found } as const];
+        const success = [{ kind: 'put', key: number, value: String(permits) } as const];
+        const change = { about: [number], compare, success, failure: [] };
+        const { isMet } = await session.change(change, { signal, doubt });
+        if (isMet || doubt.isSo) return;
+        // Another number was set since the read, by a call that overlaps with this one.
+        found = undefined;
+      }
     });
   }
 
