@@ -155,20 +155,27 @@ export class EtcdLocks implements PermitCounts {
 
 /** Returns a wait queue, with the number of permits that its entries count by. */
 async function stateIn(session: EtcdSession, queue: QueueKeys, signal: AbortSignal): Promise<QueueState> {
-  for (let asked = queue; ;) {
-    const { results, revision } = await session.read(readsOf(asked), signal);
-    const state = stateOf(asked, results, revision);
-    const counted = countedBy(session, queue, state.entries);
-    if (counted.number === asked.number) return state;
-    // The number is read together with the entries.
-    asked = counted;
-  }
+  const state = await readState(session, queue, signal);
+  const counted = countedBy(session, queue, state.entries);
+  // The number is read together with the entries.
+  return counted.number === queue.number ? state : readState(session, counted, signal);
 }
 
-/** Returns the queue with the number that its entries name. @param entries in their order */
-export function countedBy({ keys }: EtcdSession, queue: QueueKeys, [first]: readonly Entry[]): QueueKeys {
-  const counted = queue.number === undefined ? undefined : first?.counted;
+async function readState(session: EtcdSession, queue: QueueKeys, signal: AbortSignal): Promise<QueueState> {
+  const { results, revision } = await session.read(readsOf(queue), signal);
+  return stateOf(queue, results, revision);
+}
+
+/** Returns the queue with the number that its entries name. */
+export function countedBy({ keys }: EtcdSession, queue: QueueKeys, entries: readonly Entry[]): QueueKeys {
+  if (queue.number === undefined) return queue;
+  const counted = entries.map((entry) => entry.counted).find(isNumberName);
   return counted === undefined ? queue : { ...queue, number: keys.of('number', counted) };
+}
+
+/** Whether an entry names the key of its number. That of another client may have anything there. */
+function isNumberName(counted: unknown): counted is string {
+  return typeof counted === 'string' && !isAbsolute(counted);
 }
 
 /** Returns the revision of the last write of a key; 0: it does not exist. */

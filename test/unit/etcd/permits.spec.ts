@@ -70,6 +70,20 @@ it('of two numbers of permits that are set at the same time, none is dropped', a
   expect(number()).toBe('5');
 });
 
+it('entries of other clients that name no key for their number are passed over', async () => {
+  const session = openSession();
+  const queue = keys.queue('permits', 'k');
+  const found = [5, '/n', undefined, 'n'].map((counted, place) =>
+    kvOf(`${queue.own}9-${place}`, JSON.stringify({ mode: 'permit', permits: 1, most: 1, counted }), 4 + place),
+  );
+  const read = vi.spyOn(session, 'read').mockImplementation(async (asked) => {
+    const number = asked[1]?.key === 'locks/number/n' ? [kvOf('locks/number/n', '2', 3)] : [];
+    return { revision: 9, term: 1, results: [readOf(found), readOf(number)] };
+  });
+  const states = (await locksOn(session).list(queue, 'k')).map(({ state }) => state);
+  expect([states, read.mock.calls.length]).toEqual([['held', 'held', 'waiting', 'waiting'], 2]);
+});
+
 it('a try for a permit whose answer was lost is refused when the number is lower by then', async () => {
   const session = openSession();
   const queue = keys.queue('permits', 'k');
