@@ -20,6 +20,7 @@ import type { QueueKeys } from './session/etcd-keys.js';
 import type { EtcdSession } from './session/etcd-session.js';
 import type { EtcdSessions } from './session/etcd-sessions.js';
 import { inSession } from './session/in-session.js';
+import type { Doubt } from './session/outbox.js';
 import { watchUntil } from './session/watches.js';
 
 /** Requests for locks and permits, made of transactions on wait queues. */
@@ -86,13 +87,19 @@ export class EtcdLocks implements PermitCounts {
   async set(key: string, of: SemaphoreSize, permits: number): Promise<void> {
     const number = this.#numberOf(key, of);
     // From one session to the next: a request that was lost with its answer must not replace what others set since.
+    const doubt: Doubt = { isSo: false };
     let found: number | undefined;
     await inSession(this.#sessions, { key, wait: false }, async (session, signal) => {
-      found ??= await modifiedIn(session, number, signal);
-      const compare = [{ key: number, property: 'modified', is: 'equal', than: found } as const];
-      const success = [{ kind: 'put', key: number, value: String(permits) } as const];
-      // If another number was set meanwhile, that one came after this one.
-      await session.change({ about: [number], compare, success, failure: [] }, { signal });
+      for (;;) {
+        found ??= await modifiedIn(session, number, signal);
+        const compare = [{ key: number, property: 'modified', is: 'equal', than: found } as const];
+        const success = [{ kind: 'put', key: number, value: String(permits) } as const];
+        const change = { about: [number], compare, success, failure: [] };
+        const { isMet } = await session.change(change, { signal, doubt });
+        if (isMet || doubt.isSo) return;
+        // Another number was set since the read, by a call that overlaps with this one.
+        found = undefined;
+      }
     });
   }
 
@@ -148,20 +155,27 @@ export class EtcdLocks implements PermitCounts {
 
 /** Returns a wait queue, with the number of permits that its entries count by. */
 async function stateIn(session: EtcdSession, queue: QueueKeys, signal: AbortSignal): Promise<QueueState> {
-  for (let asked = queue; ;) {
-    const { results, revision } = await session.read(readsOf(asked), signal);
-    const state = stateOf(asked, results, revision);
-    const counted = countedBy(session, queue, state.entries);
-    if (counted.number === asked.number) return state;
-    // The number is read together with the entries.
-    asked = counted;
-  }
+  const state = await readState(session, queue, signal);
+  const counted = countedBy(session, queue, state.entries);
+  // The number is read together with the entries.
+  return counted.number === queue.number ? state : readState(session, counted, signal);
 }
 
-/** Returns the queue with the number that its entries name. @param entries in their order */
-export function countedBy({ keys }: EtcdSession, queue: QueueKeys, [first]: readonly Entry[]): QueueKeys {
-  const counted = queue.number === undefined ? undefined : first?.counted;
+async function readState(session: EtcdSession, queue: QueueKeys, signal: AbortSignal): Promise<QueueState> {
+  const { results, revision } = await session.read(readsOf(queue), signal);
+  return stateOf(queue, results, revision);
+}
+
+/** Returns the queue with the number that its entries name. */
+export function countedBy({ keys }: EtcdSession, queue: QueueKeys, entries: readonly Entry[]): QueueKeys {
+  if (queue.number === undefined) return queue;
+  const counted = entries.map((entry) => entry.counted).find(isNumberName);
   return counted === undefined ? queue : { ...queue, number: keys.of('number', counted) };
+}
+
+/** Whether an entry names the key of its number. That of another client may have anything there. */
+function isNumberName(counted: unknown): counted is string {
+  return typeof counted === 'string' && !isAbsolute(counted);
 }
 
 /** Returns the revision of the last write of a key; 0: it does not exist. */

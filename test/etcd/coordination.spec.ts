@@ -37,6 +37,9 @@ function keysPut(kind: string): Set<string> {
 
 const textsOf = (items: readonly TakenItem[]) => items.map(({ payload }) => payload.toString());
 
+/** Clients whose sessions outlast the stalls of a busy machine. */
+const lastingClients = () => clientsOf({ sessionTimeoutMs: 30_000 });
+
 /** The calls of one client for one queue. */
 function queueOf({ coordination }: LockBackend) {
   const { queues } = coordination!;
@@ -52,7 +55,7 @@ function queueOf({ coordination }: LockBackend) {
 async function lossy() {
   const proxy = await FaultProxy.open(server.port);
   onTestFinished(() => proxy.close());
-  const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+  const { open } = lastingClients();
   const [client, another] = [open(proxy.connectString), open(server.host)];
   await Promise.all([client.connect(), another.connect()]);
   /** Makes a call, and loses the answer to its first change. */
@@ -95,7 +98,7 @@ function refuseNext(what: 'change' | 'read') {
 
 describe('the items of a queue', () => {
   it('are put until the signal aborts, and not until the turn is given back', { timeout: 10_000 }, async () => {
-    const client = clientsOf().open(server.host);
+    const client = lastingClients().open(server.host);
     const [limit, reason] = [new AbortController(), new Error('the time is over')];
     await client.connect();
     const releasing = vi.spyOn(GrantedLease.prototype, 'release').mockImplementation(() => new Promise(() => {}));
@@ -159,7 +162,7 @@ describe('the items of a queue', () => {
   });
 
   it('have few names, an id each, and their order', async () => {
-    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const { open } = lastingClients();
     const [putter, taker] = [queueOf(open(server.host)), queueOf(open(server.host))];
     const keys = keysPut('items');
     const ids = new Set<string>();
@@ -178,7 +181,7 @@ describe('the items of a queue', () => {
   });
 
   it('keep their places when later ones take the names of those that are gone', async () => {
-    const queue = queueOf(clientsOf({ sessionTimeoutMs: 30_000 }).open(server.host));
+    const queue = queueOf(lastingClients().open(server.host));
     const numbers = (from: number, to: number) => Array.from({ length: to - from }, (_, place) => `${from + place}`);
     await queue.put(...numbers(0, 100));
     for (const item of await queue.take(30)) await item.ack();
@@ -194,7 +197,7 @@ describe('the items of a queue', () => {
   });
 
   it('have the order in which they were put, also those of a put that is larger than what a take reads', async () => {
-    const queue = queueOf(clientsOf({ sessionTimeoutMs: 30_000 }).open(server.host));
+    const queue = queueOf(lastingClients().open(server.host));
     const [order, taken]: [string[], string[]] = [[], []];
     for (const size of [3, 70, 127, 20, 90]) {
       const texts = Array.from({ length: size }, (_, place) => `${order.length + place}`);
@@ -211,7 +214,7 @@ describe('the items of a queue', () => {
   it('are acknowledged once although the answer is lost, and the name is that of a later item by then', async () => {
     const proxy = await FaultProxy.open(server.port);
     onTestFinished(() => proxy.close());
-    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const { open } = lastingClients();
     const [taker, putter] = [queueOf(open(proxy.connectString)), queueOf(open(server.host))];
     await putter.put('first');
     const [item] = await taker.take();
@@ -228,7 +231,7 @@ describe('the items of a queue', () => {
   });
 
   it('stay with their taker when another call that wanted them was given up', async () => {
-    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const { open } = lastingClients();
     const clients = [open(server.host), open(server.host)] as const;
     const [one, other] = [queueOf(clients[0]), queueOf(clients[1])];
     await one.put('item');
@@ -260,7 +263,7 @@ describe('the items of a queue', () => {
 
 describe('the members of a double barrier', () => {
   it('have few names', async () => {
-    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const { open } = lastingClients();
     const clients = [open(server.host), open(server.host)];
     const keys = keysPut('members');
     for (let round = 0; round < 10; round++) {
@@ -272,7 +275,7 @@ describe('the members of a double barrier', () => {
   });
 
   it('are gone after they have given up, also when the server refuses that at first', async () => {
-    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const { open } = lastingClients();
     const [one, other] = [open(server.host), open(server.host)];
     const enter = ({ coordination }: LockBackend, giveUp: AbortController) =>
       coordination!.barriers.enter({ key: 'b', count: 2, signal: giveUp.signal });
@@ -295,7 +298,7 @@ describe('the members of a double barrier', () => {
   });
 
   it('that the server refuses are not there, and nothing is left to remove', async () => {
-    const client = clientsOf({ sessionTimeoutMs: 30_000 }).open(server.host);
+    const client = lastingClients().open(server.host);
     await client.connect();
     const refusal = new RefusedError('PERMISSION_DENIED', 'etcdserver: permission denied');
     const spy = vi.spyOn(EtcdSession.prototype, 'change').mockRejectedValue(refusal);
@@ -308,7 +311,7 @@ describe('the members of a double barrier', () => {
   });
 
   it('leave when the others have left, also if one of them has entered again by then', async () => {
-    const { open } = clientsOf({ sessionTimeoutMs: 30_000 });
+    const { open } = lastingClients();
     const [one, other] = [open(server.host), open(server.host)];
     const enter = ({ coordination }: LockBackend, count: number) =>
       coordination!.barriers.enter({ key: 'b', count, signal });

@@ -9,10 +9,9 @@ import { SessionEndedError } from '../../sessions/backend-sessions.js';
 import { explained } from '../client/etcd-error.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import { isRefusal } from '../session/etcd-session.js';
-import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
+import type { ChangeCall, DoubtedCall, EtcdSession } from '../session/etcd-session.js';
 import type { EtcdSessions } from '../session/etcd-sessions.js';
 import { inSession } from '../session/in-session.js';
-import type { Doubt } from '../session/outbox.js';
 import { watchUntil } from '../session/watches.js';
 import type { Look } from '../session/watches.js';
 import type { KeyValue } from '../wire/responses.js';
@@ -63,7 +62,7 @@ export class EtcdBarriers implements Barriers {
     const members = this.#sessions.keys.below('members', key);
     return inSession(this.#sessions, { ...request, wait: true, signal }, async (session) => {
       const member = members + session.takeName();
-      const call: ChangeCall & { readonly doubt: Doubt } = { signal, doubt: { isSo: false } };
+      const call: DoubtedCall = { signal, doubt: { isSo: false } };
       let hasJoined = false;
       try {
         await join(session, member, call);

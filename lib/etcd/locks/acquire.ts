@@ -5,9 +5,9 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { MAY_BE_KEPT, tryKept } from '../../sessions/kept-key.js';
 import { rangeBelow } from '../session/etcd-keys.js';
 import { isRefusal } from '../session/etcd-session.js';
-import type { ChangeCall, EtcdSession } from '../session/etcd-session.js';
+import type { DoubtedCall, EtcdSession } from '../session/etcd-session.js';
 import { MOST_OPERATIONS } from '../session/outbox.js';
-import type { Change, Changed, Doubt } from '../session/outbox.js';
+import type { Change, Changed } from '../session/outbox.js';
 import type { Compare } from '../wire/requests.js';
 import { Contender, EntryGoneError } from './contender.js';
 import { entryText, turnsOf } from './entry.js';
@@ -20,12 +20,6 @@ import type { Wanted } from './wanted.js';
 const MOST_KEYS = MOST_OPERATIONS - 1;
 /** With so many operations, the queues are not read in the transaction that enters them. */
 const MOST_WITH_READS = 60;
-
-/** A call that enters queues. */
-interface Entering extends ChangeCall {
-  readonly signal: AbortSignal;
-  readonly doubt: Doubt;
-}
 
 /**
  * Acquires a place in one wait queue, or in several in one step. Resolves with contenders that are granted or wait;
@@ -40,7 +34,7 @@ async function enterQueues(
 ): Promise<readonly Contender[] | typeof MAY_BE_KEPT | null> {
   const contenders = wanted.map((one) => new Contender(session, one));
   const enter = waits ? enterAnyway : enterIfFree;
-  const call: Entering = { signal, doubt: { isSo: false } };
+  const call: DoubtedCall = { signal, doubt: { isSo: false } };
   const giveNamesBack = () => contenders.forEach(({ entryKey }) => session.giveNameBack(entryKey));
   const leave = () => Promise.all(contenders.map((contender) => contender.leave(call.sent)));
   try {
@@ -63,7 +57,7 @@ async function enterQueues(
 }
 
 /** Enters the queues behind all that are there. An entry that is there already was made by a lost answer's request. */
-async function enterAnyway(session: EtcdSession, contenders: readonly Contender[], call: Entering): Promise<'in'> {
+async function enterAnyway(session: EtcdSession, contenders: readonly Contender[], call: DoubtedCall): Promise<'in'> {
   const first = contenders[0]?.entryKey ?? '';
   const change = entering(session, contenders, [{ key: first, property: 'created', is: 'equal', than: 0 }]);
   const reads = contenders.flatMap(({ queue }) => readsOf(queue));
@@ -81,7 +75,7 @@ async function enterAnyway(session: EtcdSession, contenders: readonly Contender[
 async function enterUnread(
   session: EtcdSession,
   contenders: readonly Contender[],
-  call: Entering,
+  call: DoubtedCall,
   change: Change,
 ): Promise<'in'> {
   const failure = [{ kind: 'read', key: contenders[0]?.entryKey ?? '' } as const];
@@ -97,7 +91,7 @@ async function enterUnread(
 async function enterIfFree(
   session: EtcdSession,
   contenders: readonly Contender[],
-  call: Entering,
+  call: DoubtedCall,
 ): Promise<'in' | typeof MAY_BE_KEPT | null> {
   let unchanged: readonly Compare[] = contenders.map(({ queue }) => ({
     ...rangeBelow(queue.entries),

@@ -23,6 +23,7 @@ export class Contender implements ViewFollower {
   readonly entryKey: string;
   readonly value: EntryValue;
   created = 0;
+  readonly isWaiting = true;
   readonly #session: EtcdSession;
   readonly #wanted: Wanted;
   readonly #granted = deferred<EtcdHold>();

@@ -48,15 +48,12 @@ export function newEntry(entry: NewEntry): EntryValue {
 }
 
 export function entryText(entry: EntryValue): string {
-  const { mode, since, label, pid, isRevoked, proclaimed } = entry;
+  const { mode, permits, most, counted, since, label, pid, isRevoked, proclaimed } = entry;
   const keeps = entry.keeps || undefined;
   if (entry.isBare) return proclaimed ?? '';
-  const { permits, most, counted }: Partial<EntryValue> = mode === 'permit' ? entry : {};
   return JSON.stringify({
     mode,
-    permits,
-    most,
-    counted,
+    ...(mode === 'permit' && { permits, most, counted }),
     since,
     keeps,
     label,

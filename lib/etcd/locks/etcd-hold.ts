@@ -22,6 +22,7 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
   readonly key: string;
   readonly entryKey: string;
   readonly created: number;
+  readonly isWaiting = false;
   due = 0;
   readonly fencingToken: bigint;
   readonly lease: GrantedLease;
@@ -103,7 +104,7 @@ export class EtcdHold implements Grant, ViewFollower, Alarm {
       return this.lease.lose(new LockLostError(this.key, 'it was taken away by force, or its record is gone'));
     }
     if (place.isWanted) this.#demanded.set();
-    else this.#demanded.none();
+    else if (place.isWanted === false) this.#demanded.none();
     if (place.entry.isRevoked) this.lease.revoke();
   }
 

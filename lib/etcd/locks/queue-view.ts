@@ -26,8 +26,8 @@ export interface QueueState {
 export interface Place {
   readonly entry: Entry;
   readonly isTurn: boolean;
-  /** Whether an entry waits. */
-  readonly isWanted: boolean;
+  /** Whether an entry waits. `undefined`: that is not known. */
+  readonly isWanted: boolean | undefined;
 }
 
 /** A listener for the place of one entry. */
@@ -35,6 +35,8 @@ export interface ViewFollower {
   readonly entryKey: string;
   /** The revision of its creation. */
   readonly created: number;
+  /** Whether it waits for its turn, and does not have it already. */
+  readonly isWaiting: boolean;
   /** Called at each change. `undefined`: the entry is gone. */
   placed(place: Place | undefined): void;
 }
@@ -80,7 +82,8 @@ export function stateOf(
 /**
  * A copy of a wait queue, which a watch keeps. Deletions are final and new entries come last: a copy that is behind
  * makes a hand-over late, and never wrong. The number of permits has a watch of its own, and no order between the two
- * is certain: each change of such a queue leads to a read of both, and only that tells whose turn it is.
+ * is certain: while an entry of this process waits, each change of such a queue leads to a read of both, and only that
+ * tells whose turn it is.
  */
 export class QueueView {
   readonly #session: EtcdSession;
@@ -96,6 +99,8 @@ export class QueueView {
   #readAt = -1;
   /** The first revision of a read after which nothing is missing. */
   #needed = -1;
+  /** The last change of a queue with a number. Only a read after it tells whose turn it is. */
+  #changedAt = -1;
   #endWatches: readonly Dispose[] = [];
   #read: 'done' | 'under way' | 'failed' = 'done';
   /** The events since the last read was sent. */
@@ -114,12 +119,23 @@ export class QueueView {
     return this.#followers.size === 0;
   }
 
+  get #isIncomplete(): boolean {
+    return this.#readAt < Math.max(this.#needed, this.#changedAt);
+  }
+
+  /** Whether a read has to show a change. Who waits for no turn is told of what concerns it by the change itself. */
+  get #needsRead(): boolean {
+    if (this.#readAt < this.#needed) return true;
+    return this.#isIncomplete && [...this.#followers].some(({ isWaiting }) => isWaiting);
+  }
+
   /** Follows one entry until disposed. @param state the queue as it was found, if it was read */
   follow(follower: ViewFollower, state?: QueueState): Dispose {
     this.#followers.add(follower);
     if (this.#revision < 0 && state) this.#begin(state);
     else if (this.#revision < 0) this.#load();
-    else if (!this.#isIncomplete) this.#tell([follower]);
+    else if (this.#isIncomplete) this.#needsReadAt(this.#changedAt);
+    else this.#tell([follower]);
     return () => void this.#followers.delete(follower);
   }
 
@@ -148,10 +164,6 @@ export class QueueView {
     });
     this.#lookLater();
     this.#tell(this.#followers);
-  }
-
-  get #isIncomplete(): boolean {
-    return this.#readAt < this.#needed;
   }
 
   /** Changes up to this revision may be missing. Until they are read, an entry that is not there may not be gone. */
@@ -197,26 +209,30 @@ export class QueueView {
       const later = sinceRead.filter(({ kv }) => kv.modified > state.revision);
       if (later.length > 0) this.#changed(later);
     }
-    if (this.#isIncomplete) this.#load();
+    if (this.#needsRead) this.#load();
   }
 
   #changed(events: readonly WatchEvent[]): void {
+    if (this.#queue.number !== undefined) return this.#permitsChanged(events);
     if (this.#read === 'under way') this.#sinceRead.push(...events);
     for (const { isDeleted, kv } of events) {
-      // The read has seen this change. The two watches are not in step with each other.
+      // The read has seen this change.
       if (kv.modified <= this.#readAt) continue;
-      if (kv.key === this.#queue.number) {
-        this.#number = isDeleted ? undefined : Number(kv.value.toString());
-        continue;
-      }
       this.#revision = kv.modified;
       if (!isEntryOf(this.#queue, kv.key)) continue;
       if (isDeleted) this.#entries.delete(kv.key);
       else this.#put(entryOf(kv, this.#queue.hasBareValues));
     }
-    // The number may have changed before, and be told later.
-    if (this.#queue.number !== undefined) this.#needsReadAt(events.at(-1)?.kv.modified ?? -1);
     if (!this.#isIncomplete) this.#tell(this.#followers);
+  }
+
+  /** The number may have changed before, and be told later: changes tell nobody's turn. */
+  #permitsChanged(events: readonly WatchEvent[]): void {
+    for (const event of events) {
+      this.#changedAt = Math.max(this.#changedAt, event.kv.modified);
+      for (const follower of this.#followers) tellOwn(follower, event);
+    }
+    if (this.#needsRead) this.#load();
   }
 
   /** An entry that is written again keeps its place. A name that is used again is last, also if its deletion was missed. */
@@ -258,4 +274,12 @@ export class QueueView {
     };
     this.#cancelLook = after(this.#read === 'failed' ? RETRY_MS : this.#lookEveryMs, look, 'unref');
   }
+}
+
+/** Tells a follower of a change of its own entry: that it is gone, or that its holder is asked to release. */
+function tellOwn(follower: ViewFollower, { isDeleted, kv }: WatchEvent): void {
+  if (kv.key !== follower.entryKey) return;
+  if (isDeleted && kv.modified > follower.created) follower.placed(undefined);
+  else if (kv.created === follower.created && !follower.isWaiting)
+    follower.placed({ entry: entryOf(kv), isTurn: true, isWanted: undefined });
 }

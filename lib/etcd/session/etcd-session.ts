@@ -26,6 +26,12 @@ export interface ChangeCall {
   sent?: Promise<unknown>;
 }
 
+/** A call that has to know whether its change may have been applied when it fails. */
+export interface DoubtedCall extends ChangeCall {
+  readonly signal: AbortSignal;
+  readonly doubt: Doubt;
+}
+
 /** A link that carries the requests of a session. */
 interface Bound {
   readonly link: EtcdLink;

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Dispose } from '../../async/abort.js';
 import { now } from '../../async/clock.js';
 import { after, afterSilence, backoff, settledWithin } from '../../async/timer.js';
@@ -5,10 +6,9 @@ import { LockConfigurationError, LockUnavailableError } from '../../contract/err
 import type { BackendVitals } from '../../contract/survey.js';
 import { BackendSessions } from '../../sessions/backend-sessions.js';
 import type { OpenClient } from '../client/etcd-client.js';
-import { explained, isUndecided, RefusedError } from '../client/etcd-error.js';
+import { explained, RefusedError } from '../client/etcd-error.js';
 import { EtcdLink } from '../client/etcd-link.js';
 import type { User } from '../client/etcd-link.js';
-import { bind } from './binding.js';
 import type { EtcdKeys } from './etcd-keys.js';
 import { EtcdSession } from './etcd-session.js';
 import { Heartbeat } from './heartbeat.js';
@@ -147,32 +147,13 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     else await this.#join(link, host);
   }
 
-  /**
-   * Continues a session on another link. A server whose database is full does not bind it, and renews its lease all the
-   * same: the leases stay suspended, and are held, until it does.
-   */
+  /** Continues a session on another link. */
   async #resume(session: EtcdSession, link: EtcdLink, host: string): Promise<void> {
-    const bound = await bind(session, link, 'again').catch((error: unknown) => {
-      if (!isUndecided(error)) throw error;
-      this.#lastError = explained(error);
-      return 'refused' as const;
-    });
-    if (!bound) return this.#follow(session, link, host);
-    const proof = bound === 'refused' ? undefined : bound;
+    const proof = await bind(session, link, 'again');
+    if (!proof) return this.#follow(session, link, host);
     const heartbeat = this.#newHeartbeat(session, link, { proof, host });
     if ((await heartbeat.beat()) === 'over') await this.#follow(session, link, host);
-    else if (proof) this.#linked(session, link, { proof, heartbeat, host });
-    else this.#beginLater(link, host);
-  }
-
-  /** Begins once more on the same link, when the next heartbeat is due. */
-  #beginLater(link: EtcdLink, host: string): void {
-    if (link.isClosed || this.isClosed) return;
-    this.#cancelNext();
-    this.#cancelNext = after(this.answerMs, () => {
-      const beginning = answering(link, this.answerMs * 2, this.#begin(link, host));
-      beginning.catch((error: unknown) => this.#failed(link, error));
-    });
+    else this.#linked(session, link, { proof, heartbeat, host });
   }
 
   /** Begins the session that follows one that is over. */
@@ -206,7 +187,7 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
   #newHeartbeat(
     session: EtcdSession,
     link: EtcdLink,
-    { proof, host }: { readonly proof: Proof | undefined; readonly host: string },
+    { proof, host }: { readonly proof: Proof; readonly host: string },
   ): Heartbeat {
     this.#heartbeat?.stop();
     this.#heartbeat = new Heartbeat(session, { link, proof, everyMs: this.answerMs }, (beat) => {
@@ -291,6 +272,24 @@ export class EtcdSessions extends BackendSessions<EtcdSession> {
     this.#cancelNext();
     this.#cancelNext = after(this.#pauses.next(), () => void this.#open());
   }
+}
+
+/**
+ * Binds a session to a link: changes that were sent over another link have no effect from now on. Returns `undefined`
+ * when the session is over.
+ */
+async function bind(session: EtcdSession, link: EtcdLink, time: 'first' | 'again'): Promise<Proof | undefined> {
+  const { key, lease } = session;
+  const value = JSON.stringify({ host: hostname(), pid: process.pid });
+  const exists = { key, property: 'version', is: 'less', than: 1 } as const;
+  const put = { kind: 'put', key, value, lease } as const;
+  const look = { kind: 'read', key, only: 'keys' } as const;
+  const { isMet, revision } = await link.txn(
+    time === 'first'
+      ? { compare: [exists], success: [put], failure: [look] }
+      : { compare: [exists], success: [look], failure: [put] },
+  );
+  return isMet === (time === 'first') ? { key, revision, lease } : undefined;
 }
 
 /** Settles as the work does. The link is closed if the server is silent for too long meanwhile: nothing else looks. */

@@ -20,20 +20,17 @@ type Unanswered = 'renewal' | 'read' | undefined;
 export class Heartbeat {
   readonly #session: EtcdSession;
   readonly #link: EtcdLink;
-  readonly #proof: Proof | undefined;
+  readonly #proof: Proof;
   readonly #everyMs: number;
   readonly #onBeat: (beat: Beat) => void;
   #unanswered: Unanswered;
   #isStopped = false;
   #cancel: Dispose = () => {};
 
-  /**
-   * @param proof the binding of the session to the link; `undefined`: it is not bound yet
-   * @param onBeat called with the outcome of each beat that the heartbeat makes by itself; the last one is `'over'`
-   */
+  /** @param onBeat called with the outcome of each beat that the heartbeat makes by itself; the last one is `'over'` */
   constructor(
     session: EtcdSession,
-    { link, proof, everyMs }: { link: EtcdLink; proof: Proof | undefined; everyMs: number },
+    { link, proof, everyMs }: { link: EtcdLink; proof: Proof; everyMs: number },
     onBeat: (beat: Beat) => void,
   ) {
     this.#session = session;
@@ -65,8 +62,7 @@ export class Heartbeat {
     if (read.term !== renewed.term) return 'unproven';
     this.#session.proven(sentAt, renewed.ttl);
     // A request that a former link left behind has bound the session once more. No change is applied until the next one.
-    const isBound = !this.#proof || bound.modified === this.#proof.revision;
-    if (!isBound) this.#link.close('the session was bound to another connection');
+    if (bound.modified !== this.#proof.revision) this.#link.close('the session was bound to another connection');
     return 'proven';
   }
 

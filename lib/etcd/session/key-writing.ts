@@ -11,9 +11,8 @@ import { LinkLostError, RefusedError, isUndecided } from '../client/etcd-error.j
 import { UNCHANGED } from '../../contract/record-store.js';
 import type { Op } from '../wire/requests.js';
 import type { KeyValue } from '../wire/responses.js';
-import type { ChangeCall, EtcdSession } from './etcd-session.js';
+import type { DoubtedCall, EtcdSession } from './etcd-session.js';
 import { MOST_OPERATIONS } from './outbox.js';
-import type { Doubt } from './outbox.js';
 
 type Found = KeyValue | undefined;
 type Value = string | Buffer | undefined | typeof UNCHANGED;
@@ -39,18 +38,21 @@ interface Attempt {
   readonly values: readonly Value[];
   /** The key that shows that it was applied. `undefined`: others show whether it was. */
   readonly mark: string | undefined;
+}
+
+/** An attempt whose outcome is not known. */
+interface AttemptInDoubt extends Attempt {
   /** Settles when it is applied, or cannot be applied any more. */
-  sent?: Promise<unknown> | undefined;
+  readonly sent: Promise<unknown> | undefined;
   /** The answer, which leaves open whether it was applied. `undefined`: the answer was lost. */
-  refusal?: RefusedError;
+  readonly refusal: RefusedError | undefined;
 }
 
 /** One write, with as many attempts, links and sessions as it takes to know its outcome. */
 export class KeyWriting {
   readonly #changes: readonly KeyChange[];
   readonly #keys: readonly string[];
-  /** The attempt whose outcome is not known. */
-  #inDoubt: Attempt | undefined;
+  #inDoubt: AttemptInDoubt | undefined;
 
   constructor(changes: readonly KeyChange[]) {
     this.#changes = changes;
@@ -103,15 +105,13 @@ export class KeyWriting {
         mark === undefined ? ops : [...ops, { kind: 'put', key: mark, value: '', lease: session.lease } as const],
       failure: [],
     };
-    const call: ChangeCall & { readonly doubt: Doubt } = { signal, doubt: { isSo: false }, isOnce: true };
+    const call: DoubtedCall = { signal, doubt: { isSo: false }, isOnce: true };
     try {
       return (await session.change(change, call)).isMet;
     } catch (error) {
-      attempt.sent = call.sent;
-      const isRefused = isUndecided(error);
-      if (isRefused) attempt.refusal = error;
-      if (call.doubt.isSo || isRefused) this.#inDoubt = attempt;
-      if (!isRefused && !(error instanceof LinkLostError)) throw error;
+      const refusal = isUndecided(error) ? error : undefined;
+      if (call.doubt.isSo || refusal) this.#inDoubt = { ...attempt, sent: call.sent, refusal };
+      if (!refusal && !(error instanceof LinkLostError)) throw error;
       return false;
     }
   }
@@ -120,7 +120,11 @@ export class KeyWriting {
    * Reads the keys of an attempt in doubt, unless they show that it was applied.
    * @throws its refusal, or LinkLostError, when it was not applied or that cannot be known
    */
-  async #findOut(attempt: Attempt, session: EtcdSession, signal: AbortSignal): Promise<readonly Found[] | 'applied'> {
+  async #findOut(
+    attempt: AttemptInDoubt,
+    session: EtcdSession,
+    signal: AbortSignal,
+  ): Promise<readonly Found[] | 'applied'> {
     const { isAlive, isMarked } = await lookBeside(attempt, session, signal);
     const found = await readKeys(session, this.#keys, signal);
     if (isMarked || found.some((kv, place) => kv && this.#changes[place]?.isOwn(kv))) return 'applied';
@@ -177,7 +181,7 @@ function settled({ session, found, values, mark }: Attempt): KeyWrite {
 }
 
 /** Removes the mark of an attempt in doubt, once it cannot be made any more. It ends with its session at the latest. */
-function removeMark({ session, mark, sent = Promise.resolve() }: Attempt): void {
+function removeMark({ session, mark, sent = Promise.resolve() }: AttemptInDoubt): void {
   if (mark === undefined || session.isOver) return;
   const remove = () => session.remove([mark]);
   void sent.then(remove, remove);

@@ -39,13 +39,21 @@ export const REVOCATION = checksOf('revocation', {
     const of = { permits: 1, sharedCount: `${stage.key}-number` };
     await stage.within(permitCounts.set(stage.key, of, 2), 'a number of permits');
     const request = { mode: 'permit', permits: { count: 1, of } } as const;
-    const leases = [await stage.hold(stage.one, request), await stage.hold(stage.other, request)];
-    const asked = leases.map(
+    const [first, second] = [await stage.hold(stage.one, request), await stage.hold(stage.other, request)];
+    const asked = [first, second].map(
       ({ signal }) => new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true })),
     );
-    const revoked = unwatched(revoke(stage, Infinity));
+    let isDone = false;
+    const revoked = unwatched(revoke(stage, Infinity).then(() => (isDone = true)));
     await stage.within(Promise.all(asked), 'the signals of the holders');
-    await stage.within(Promise.all(leases.map((lease) => lease.release())), 'release()');
+    await stage.lull();
+    // The signal of a lease that is lost aborts as well.
+    assert.deepEqual([first.state, second.state], ['revoking', 'revoking']);
+    await stage.within(first.release(), 'release()');
+    await stage.lull();
+    assert.equal(second.isHeld(), true, 'a holder that is asked to give way holds its permit until it does');
+    assert.equal(isDone, false, 'revoke() resolves while a permit is held');
+    await stage.within(second.release(), 'release() of the other one');
     await stage.within(revoked, 'revoke() of permits that were given back');
   },
 

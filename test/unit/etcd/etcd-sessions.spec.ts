@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
+import { now } from '../../../lib/async/clock.js';
 import type { EtcdClient } from '../../../lib/etcd/client/etcd-client.js';
 import { CallError } from '../../../lib/etcd/client/etcd-error.js';
 import { EtcdKeys } from '../../../lib/etcd/session/etcd-keys.js';
@@ -98,26 +99,20 @@ function clientsThatRefuseARevocation() {
   return { seen, open: () => clientOf(call, { stream } as never) };
 }
 
-/** Clients of a server whose first connection is lost, and whose database is full at the second one. */
-function clientsOfAFullServer() {
-  const seen = { clients: 0, renewals: 0, isFull: true };
-  const key = messageField(2, [bytesField(1, 'locks/session/8'), intField(3, 5)]);
+/** Clients of a server whose first connection is lost. @param bind the answer to a binding of a session to a later one */
+function clientsCutOnce(bind: () => Promise<Buffer>) {
+  const seen = { clients: 0, grants: 0, revoked: [] as Buffer[] };
   const open = () => {
     const isFirst = ++seen.clients === 1;
-    const call = async (method: string) => {
-      if (method.endsWith('LeaseGrant')) return answer(intField(2, 8), intField(3, TTL_S));
-      if (method.endsWith('Range')) return answer(key);
-      if (isFirst || !method.endsWith('Txn')) return undefined as never;
-      if (seen.isFull) throw new CallError(8, 'etcdserver: mvcc: database space exceeded');
-      return header;
+    const call = (method: string, message: Buffer) => {
+      if (method.endsWith('LeaseRevoke')) seen.revoked.push(message);
+      if (method.endsWith('LeaseGrant'))
+        return Promise.resolve(answer(intField(2, 7 + ++seen.grants), intField(3, TTL_S)));
+      return isFirst || !method.endsWith('Txn') ? undefined : bind();
     };
-    type Listener = { onMessage: (bytes: Buffer) => void; onEnd: (error: Error) => void };
-    const stream = (method: string, { onMessage, onEnd }: Listener) => ({
+    const stream = (method: string, { onEnd }: { onEnd: (error: Error) => void }) => ({
       write() {
-        if (!method.endsWith('KeepAlive')) return;
-        if (isFirst) return queueMicrotask(() => onEnd(new CallError(14, 'cut')));
-        seen.renewals++;
-        queueMicrotask(() => onMessage(answer(intField(2, 8), intField(3, TTL_S))));
+        if (isFirst && method.endsWith('KeepAlive')) queueMicrotask(() => onEnd(new CallError(14, 'cut')));
       },
       cancel() {},
     });
@@ -127,38 +122,31 @@ function clientsOfAFullServer() {
 }
 
 it('ends the lease when it is closed while it binds the session to another connection', async () => {
-  const { seen, open } = clientsOfAFullServer();
-  const revoked: Buffer[] = [];
-  const binding = vi.fn();
-  const waiting = () => {
-    const { call, ...client } = open();
-    const other = (method: string, message: Buffer) => {
-      if (method.endsWith('LeaseRevoke')) revoked.push(message);
-      if (seen.clients === 1 || !method.endsWith('Txn')) return call.call(client, method, message);
-      binding();
-      return new Promise<Buffer>(() => {});
-    };
-    return { ...client, call: other } as unknown as EtcdClient;
-  };
-  const sessions = sessionsOn(['a'], waiting);
+  const bind = vi.fn(() => new Promise<Buffer>(() => {}));
+  const { seen, open } = clientsCutOnce(bind);
+  const sessions = sessionsOn(['a'], open);
   await sessions.session();
-  await expect.poll(() => binding.mock.calls.length).toBe(1);
+  await expect.poll(() => bind.mock.calls.length).toBe(1);
   await sessions.close();
-  expect(revoked).toEqual([leaseRequest(8n)]);
+  expect(seen.revoked).toEqual([leaseRequest(8n)]);
 });
 
-it('keeps a session that a server with a full database renews, and does not bind, until it does', async () => {
-  const { seen, open } = clientsOfAFullServer();
-  const sessions = sessionsOn(['a'], open);
+it('loses a session at its deadline, and not before, when a server with a full database does not bind it', async () => {
+  let isFull = true;
+  const bind = async () => {
+    if (isFull) throw new CallError(8, 'etcdserver: mvcc: database space exceeded');
+    return answer(intField(2, true));
+  };
+  const sessions = sessionsOn(['a'], clientsCutOnce(bind).open);
   const session = await sessions.session();
-  const renewals = (2 * session.timeoutMs) / sessions.answerMs;
-  await expect.poll(() => seen.renewals, { timeout: 10_000 }).toBeGreaterThan(renewals);
-  expect([session.isOver, session.isLinked, sessions.state, seen.clients]).toEqual([false, false, 'suspended', 2]);
-  await expect(sessions.session()).rejects.toThrow('its database is full');
-  seen.isFull = false;
-  await expect.poll(() => sessions.state).toBe('connected');
-  expect(await sessions.session()).toBe(session);
-  expect([session.isLinked, seen.clients]).toEqual([true, 2]);
+  const { deadline } = session;
+  const ended = new Promise<number>((resolve) => session.onEnd(() => resolve(now())));
+  await expect.poll(() => sessions.state).toBe('suspended');
+  await expect(sessions.session()).rejects.toThrow('database space exceeded');
+  expect(await ended).toBeGreaterThanOrEqual(deadline);
+  isFull = false;
+  await expect.poll(() => sessions.state, { timeout: 10_000 }).toBe('connected');
+  expect(await sessions.session()).not.toBe(session);
 });
 
 it('leaves a server that is silent when the next session is to begin', async () => {

@@ -24,23 +24,64 @@ const readOf = (found: readonly ReturnType<typeof kvOf>[]) => {
   return { kind: 'read', found, hasMore: false, count: found.length } as const;
 };
 
+const inTime = (work: (signal: AbortSignal) => Promise<unknown>) => work(NEVER);
+
+function locksOn(session: EtcdSession): EtcdLocks {
+  return new EtcdLocks({ keys, connected: session, inTime } as unknown as EtcdSessions, views, 1_000);
+}
+
+/** A number of permits on the servers. @param answer called after each change, before it is answered */
+function storeNumber(session: EtcdSession, answer: () => void = () => {}) {
+  const stored = { kv: kvOf('locks/number/k', '1', 3) };
+  const put = (value: string) => void (stored.kv = kvOf(stored.kv.key, value, stored.kv.modified + 1));
+  vi.spyOn(session, 'read').mockImplementation(async () => ({ revision: 9, term: 1, results: [readOf([stored.kv])] }));
+  vi.spyOn(session, 'change').mockImplementation(async ({ compare, success: [op] }, call) => {
+    const isMet = compare.every(({ than }) => than === stored.kv.modified);
+    if (isMet && op?.kind === 'put') put(op.value.toString());
+    try {
+      answer();
+    } catch (error) {
+      if (call?.doubt) call.doubt.isSo = true;
+      throw error;
+    }
+    return { isMet, revision: stored.kv.modified, term: 1, results: [] };
+  });
+  return { put, number: () => stored.kv.value.toString() };
+}
+
 it('a number of permits whose answer was lost does not replace one that was set since', async () => {
   const session = openSession();
-  let stored = kvOf('locks/number/k', '1', 3);
-  vi.spyOn(session, 'read').mockImplementation(async () => ({ revision: 9, term: 1, results: [readOf([stored])] }));
   let isLost = true;
-  vi.spyOn(session, 'change').mockImplementation(async ({ compare, success: [put] }) => {
-    const isMet = compare.every(({ than }) => than === stored.modified);
-    if (isMet && put?.kind === 'put') stored = kvOf(put.key, put.value.toString(), stored.modified + 1);
-    if (!isLost) return { isMet, revision: stored.modified, term: 1, results: [] };
+  const { put, number } = storeNumber(session, () => {
+    if (!isLost) return;
     isLost = false;
-    stored = kvOf(stored.key, '5', stored.modified + 1);
+    put('5');
     throw new SessionEndedError('it was not renewed in time');
   });
-  const inTime = (work: (signal: AbortSignal) => Promise<unknown>) => work(NEVER);
-  const sessions = { keys, connected: session, inTime } as unknown as EtcdSessions;
-  await new EtcdLocks(sessions, views, 1_000).set('k', { permits: 1 }, 2);
-  expect(stored.value.toString()).toBe('5');
+  await locksOn(session).set('k', { permits: 1 }, 2);
+  expect(number()).toBe('5');
+});
+
+it('of two numbers of permits that are set at the same time, none is dropped', async () => {
+  const session = openSession();
+  const { number } = storeNumber(session);
+  const locks = locksOn(session);
+  await Promise.all([2, 5].map((permits) => locks.set('k', { permits: 1 }, permits)));
+  expect(number()).toBe('5');
+});
+
+it('entries of other clients that name no key for their number are passed over', async () => {
+  const session = openSession();
+  const queue = keys.queue('permits', 'k');
+  const found = [5, '/n', undefined, 'n'].map((counted, place) =>
+    kvOf(`${queue.own}9-${place}`, JSON.stringify({ mode: 'permit', permits: 1, most: 1, counted }), 4 + place),
+  );
+  const read = vi.spyOn(session, 'read').mockImplementation(async (asked) => {
+    const number = asked[1]?.key === 'locks/number/n' ? [kvOf('locks/number/n', '2', 3)] : [];
+    return { revision: 9, term: 1, results: [readOf(found), readOf(number)] };
+  });
+  const states = (await locksOn(session).list(queue, 'k')).map(({ state }) => state);
+  expect([states, read.mock.calls.length]).toEqual([['held', 'held', 'waiting', 'waiting'], 2]);
 });
 
 it('a try for a permit whose answer was lost is refused when the number is lower by then', async () => {

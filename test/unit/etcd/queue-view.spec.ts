@@ -3,6 +3,7 @@ import { deferred } from '../../../lib/async/deferred.js';
 import type { QueueKeys } from '../../../lib/etcd/session/etcd-keys.js';
 import type { EtcdSession } from '../../../lib/etcd/session/etcd-session.js';
 import type { RangeListener, Watches } from '../../../lib/etcd/session/watches.js';
+import { RefusedError } from '../../../lib/etcd/client/etcd-error.js';
 import { entryOf } from '../../../lib/etcd/locks/entry.js';
 import { QueueView } from '../../../lib/etcd/locks/queue-view.js';
 import type { Place } from '../../../lib/etcd/locks/queue-view.js';
@@ -33,19 +34,26 @@ function setUp(queue: QueueKeys = QUEUE) {
       return { created: created.promise, end() {} };
     },
   };
+  const refusals: (() => void)[] = [];
   const read = () =>
-    new Promise((resolve) =>
+    new Promise((resolve, reject) => {
       reads.push((found, revision, number) =>
         resolve({ revision, results: [readOf(found), ...(number ? [readOf([number])] : [])] }),
-      ),
-    );
+      );
+      refusals.push(() => reject(new RefusedError('RESOURCE_EXHAUSTED', 'etcdserver: too many requests')));
+    });
   const session = { read, isOver: false };
   const view = new QueueView(session as unknown as EtcdSession, watches as unknown as Watches, queue, LOOK_EVERY_MS);
   const places: (Place | undefined)[] = [];
-  const follow = (name: string, created: number) =>
-    view.follow({ entryKey: `q//${name}`, created, placed: (place) => void places.push(place) });
+  const follow = (name: string, created: number, isWaiting = true) =>
+    view.follow({ entryKey: `q//${name}`, created, isWaiting, placed: (place) => void places.push(place) });
   const answer = async (found: readonly KeyValue[], revision: number, number?: KeyValue) => {
     reads.shift()?.(found, revision, number);
+    await new Promise(setImmediate);
+  };
+  const refuse = async () => {
+    reads.shift();
+    refusals.at(-1)?.();
     await new Promise(setImmediate);
   };
   const put = (kv: KeyValue) => listeners[0]?.changed([{ isDeleted: false, kv }]);
@@ -55,7 +63,7 @@ function setUp(queue: QueueKeys = QUEUE) {
     await new Promise(setImmediate);
   };
   const missed = (compacted: number) => listeners[0]?.missed(compacted);
-  return { view, listeners, reads, places, follow, answer, put, remove, watchedFrom, missed };
+  return { view, listeners, reads, places, follow, answer, refuse, put, remove, watchedFrom, missed };
 }
 
 describe('a view of a wait queue', () => {
@@ -184,7 +192,7 @@ describe('a view of a wait queue', () => {
     follow('me', 7);
     const entries = [kvOf('me', 7), kvOf('other', 9)].map((kv) => entryOf(kv));
     view.follow(
-      { entryKey: 'q//other', created: 9, placed: (place) => void places.push(place) },
+      { entryKey: 'q//other', created: 9, isWaiting: true, placed: (place) => void places.push(place) },
       {
         entries,
         number: undefined,
@@ -306,5 +314,79 @@ describe('a view of the wait queue of permits', () => {
     expect(places).toEqual([]);
     await answer([permitOf('b', 7), permitOf('c', 11)], 11, numberOf(1, 10));
     expect(places.map((place) => place?.isTurn)).toEqual([true, false]);
+  });
+
+  const setUpHolder = async () => {
+    const stage = setUp({ ...QUEUE, number: 'n' });
+    stage.follow('a1', 5, false);
+    await stage.answer([permitOf('a1', 5), permitOf('a2', 6), permitOf('b', 7)], 7, numberOf(2, 3));
+    stage.places.length = 0;
+    return stage;
+  };
+
+  it('reads nothing at the changes of others while only a holder follows', async () => {
+    const { places, reads, listeners, put, remove } = await setUpHolder();
+    remove('a2', 8);
+    put(permitOf('c', 9));
+    listeners[1]?.changed([{ isDeleted: false, kv: numberOf(1, 10) }]);
+    expect([places, reads]).toEqual([[], []]);
+  });
+
+  it('tells a holder without a read that it is asked to release, and that its entry is gone', async () => {
+    const { places, reads, put, remove } = await setUpHolder();
+    const value = Buffer.from(JSON.stringify({ mode: 'permit', isRevoked: true }));
+    put({ ...kvOf('a1', 5, 8), value });
+    expect(places.map((place) => place?.entry.isRevoked)).toEqual([true]);
+    // That of the entry which had the name before.
+    remove('a1', 4);
+    expect(places.length).toBe(1);
+    remove('a1', 9);
+    expect([places[1], places.length, reads]).toEqual([undefined, 2, []]);
+  });
+
+  it('reads a queue that has changed when another entry comes to follow it', async () => {
+    const { places, reads, follow, answer, put, remove } = await setUpHolder();
+    remove('a2', 8);
+    put(permitOf('c', 9));
+    follow('c', 9);
+    expect([places, reads.length]).toEqual([[], 1]);
+    await answer([permitOf('a1', 5), permitOf('b', 7), permitOf('c', 9)], 9, numberOf(3, 3));
+    expect(places.at(-1)).toMatchObject({ entry: { key: 'q//c' }, isTurn: true });
+  });
+
+  it('reads once more for a holder that comes after a change which the read under way may not show', async () => {
+    const { places, reads, follow, answer, missed, put } = await setUpHolder();
+    missed(8);
+    put({ ...permitOf('a2', 6), modified: 9 });
+    follow('a2', 6, false);
+    await answer([permitOf('a1', 5), permitOf('a2', 6)], 8, numberOf(2, 3));
+    expect(reads.length).toBe(1);
+    const value = Buffer.from(JSON.stringify({ mode: 'permit', isRevoked: true }));
+    await answer([permitOf('a1', 5), { ...kvOf('a2', 6, 9), value }], 9, numberOf(2, 3));
+    expect(places.at(-1)?.entry.isRevoked).toBe(true);
+  });
+
+  it('tells a turn after a read that was refused at first', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const { view, places, reads, answer, refuse, remove } = await setUpPermits();
+    onTestFinished(() => view.end());
+    remove('a1', 11);
+    await refuse();
+    expect([places.length, reads.length]).toEqual([1, 0]);
+    vi.advanceTimersByTime(100);
+    await answer([permitOf('a2', 6), permitOf('b', 7)], 11, numberOf(2, 3));
+    expect(places.map((place) => place?.isTurn)).toEqual([false, true]);
+  });
+
+  it('reads once more after an answer that is older than a change', async () => {
+    const { places, reads, answer, remove } = await setUpPermits();
+    remove('a1', 11);
+    remove('a2', 12);
+    expect(reads.length).toBe(1);
+    await answer([permitOf('a2', 6), permitOf('b', 7)], 11, numberOf(1, 3));
+    expect([places.at(-1)?.isTurn, reads.length]).toEqual([false, 1]);
+    await answer([permitOf('b', 7)], 12, numberOf(1, 3));
+    expect([places.at(-1)?.isTurn, reads.length]).toEqual([true, 0]);
   });
 });

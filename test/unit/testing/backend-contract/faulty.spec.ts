@@ -152,6 +152,7 @@ const PLANTED: readonly (readonly [fault: string, Backend: new () => LockBackend
   ['WaitsForAHolder', options.WaitsForAHolder, 'is done at once where there is no holder'],
   ['RevokesUnasked', options.RevokesUnasked, 'asks the holder to give way, and is done when it has'],
   ['AsksOneHolder', options.AsksOneHolder, 'asks all holders of permits whose number is recorded under another key'],
+  ['RevokesAtOnce', options.RevokesAtOnce, 'asks all holders of permits whose number is recorded under another key'],
   ['AsksOnly', options.AsksOnly, 'takes the key from a holder that does not give it back in time'],
   ['RevokesAtOnce', options.RevokesAtOnce, 'takes nothing by force when its signal aborts'],
   ['ShowsHoldersAsWaiting', surveys.ShowsHoldersAsWaiting, 'show each key that is in use as its own line shows it'],
