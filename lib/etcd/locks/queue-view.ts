@@ -123,7 +123,7 @@ export class QueueView {
     return this.#readAt < Math.max(this.#needed, this.#changedAt);
   }
 
-  /** Whether a read has to show a change. Who waits for no turn is told of what concerns it by the change itself. */
+  /** Whether a read has to show a change. A follower that has its turn already is told by the change itself. */
   get #needsRead(): boolean {
     if (this.#readAt < this.#needed) return true;
     return this.#isIncomplete && [...this.#followers].some(({ isWaiting }) => isWaiting);

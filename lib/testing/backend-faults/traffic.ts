@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LeaseMode } from '../../contract/lease.js';
 import { GivenUp } from './witness.js';
@@ -30,12 +29,11 @@ export async function runTraffic(stage: FaultStage, ms: number, fault: NextFault
     await pause(Math.min(faultMs, Math.max(0, end - performance.now())));
   }
   stage.proxy.heal();
-  // The faults are over: there is more to come before the end.
-  const grants = stage.witness.grants;
-  await stage.until(() => stage.witness.grants > grants + clients.length, 'grants after the faults');
+  // The faults are over: there is more to come before the end. A slow machine has had few grants until now.
+  const fewest = Math.max(FEWEST_GRANTS, stage.witness.grants + clients.length + 1);
+  await stage.until(() => stage.witness.grants >= fewest, `${fewest} grants, some of them after the faults`);
   over.abort(new GivenUp());
   await stage.within(Promise.all([traffic, watching]), 'the end of the traffic');
-  assert.ok(stage.witness.grants >= FEWEST_GRANTS, `there were only ${stage.witness.grants} grants`);
 }
 
 async function drive(stage: FaultStage, client: FaultClient, over: AbortSignal): Promise<void> {
