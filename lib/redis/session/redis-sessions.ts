@@ -57,7 +57,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   readonly report: RedisReport;
   readonly #settings: SessionSettings;
   readonly #openClients: OpenClients;
-  readonly #sweeps = new Sweeps();
+  readonly #sweeps: Sweeps;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #link: RedisLink | undefined;
   #session: RedisSession | undefined;
@@ -87,6 +87,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#settings = settings;
     this.#openClients = openClients;
     this.report = report;
+    this.#sweeps = new Sweeps((message) => report.warn([message]));
   }
 
   /** The session and its server, in numbers. Asks no server. */
@@ -263,7 +264,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#lastError = undefined;
     this.#pauses.reset();
     session.linkedBy(link);
-    this.#sweeps.begin(session);
+    // A command of an operator only reads.
+    if (!this.#settings.isObserver) this.#sweeps.begin(session);
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
