@@ -229,10 +229,11 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#settledAt = now() + settlingMs;
     this.report.joined(settlingMs);
     const unclaimed = this.#abandoned.concat(...this.#former.map((former) => former.unclaimed));
-    this.#abandoned = [];
     this.#linked(session, link, this.#newRenewal(session, link));
     // A server that settles does not know sessions of before. A removal there might hand over what is still held.
-    if (settlingMs === 0) void session.leaveEach(unclaimed);
+    if (settlingMs > 0) return;
+    this.#abandoned = [];
+    void session.leaveEach(unclaimed);
   }
 
   #newRenewal(session: RedisSession, link: RedisLink): Renewal {
@@ -288,7 +289,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#former = this.#former.filter(({ deadline }) => deadline > now());
     this.#overdue = session.id;
     this.lostSession();
-    this.#abandoned.push(...session.everyPlace);
+    this.#abandoned = this.#abandoned.concat(session.everyPlace);
     session.end(why);
     // A session whose leases were kept is over already. Their timer is late after a suspension of the machine.
     session.leases.close(why);
