@@ -41,6 +41,22 @@ function settlingMsOf(client: LockBackend): number {
   return (client as RedisBackend).settlingMs;
 }
 
+/** Begins the first session on a server that says that it was started so many seconds ago. Returns the reply. */
+async function joinedAfter(seconds: number, delayMs: number): Promise<unknown> {
+  const link = await linkTo(server.url);
+  const said = `local server = redis
+local redis = {error_reply = server.error_reply}
+function redis.call(command, part, ...)
+  if command == 'INFO' and part == 'server' then return 'run_id:abc\\r\\nuptime_in_seconds:${seconds}\\r\\n' end
+  if part == nil then return server.call(command) end
+  return server.call(command, part, ...)
+end
+`;
+  const script = new Script('JOIN', said + JOIN.text);
+  const values = ['', 'one', 1_000, delayMs, 1, '', '0'];
+  return link.run({ script, keys: [keys.sessions, keys.server], values });
+}
+
 describe('a command of an operator', () => {
   async function list(): Promise<void> {
     const io = commandIo();
@@ -148,23 +164,12 @@ describe('after the clock of the server was set back', () => {
   });
 
   it('a session can begin on a server that was started at a later time', async () => {
-    const link = await linkTo(server.url);
-    const early = `local server = redis
-local redis = {error_reply = server.error_reply}
-function redis.call(command, part, ...)
-  if command == 'INFO' and part == 'server' then return 'run_id:abc\\r\\nuptime_in_seconds:-3600\\r\\n' end
-  if part == nil then return server.call(command) end
-  return server.call(command, part, ...)
-end
-`;
-    const script = new Script('JOIN', early + JOIN.text);
-    const reply = await link.run({
-      script,
-      keys: [keys.sessions, keys.server],
-      values: ['', 'one', 1_000, 5_000, 1, '', '0'],
-    });
-    expect(reply).toEqual(['JOINED', expect.any(String), 5_000, expect.any(String)]);
+    expect(await joinedAfter(-3_600, 5_000)).toEqual(['JOINED', expect.any(String), 5_000, expect.any(String)]);
   });
+});
+
+it('a server that has just started settles for no time when its delay is none', async () => {
+  expect(await joinedAfter(0, 0)).toEqual(['JOINED', expect.any(String), 0, expect.any(String)]);
 });
 
 it('sessions go on and begin when the record lacks times, as that of an earlier version does', async () => {

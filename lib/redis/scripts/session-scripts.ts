@@ -73,7 +73,7 @@ if not isIdentity(identity or '') then
   identity = replid .. digits(ticks)
   redis.call('HSET', SERVER, 'identity', identity, 'run', run)
 end
-if (calm > now or not known[3]) and since + longest > calm then calm = since + longest end
+if longest > 0 and (calm > now or not known[3]) and since + longest > calm then calm = since + longest end
 local ttl = math.max(timeout, longest, tonumber(known[6] or 0))
 redis.call('HSET', SERVER, 'until', digits(calm), 'since', digits(since), 'ttl', digits(ttl))
 if not isObserver or known[3] then redis.call('HSET', SERVER, 'delay', digits(longest)) end
