@@ -11,6 +11,9 @@ import type { OpenClients, SessionSettings } from './session/redis-sessions.js';
 import { RedisShards } from './session/redis-shards.js';
 import { RedisReport } from './session/session-report.js';
 
+/** The options of a backend, and whether it is that of an operator's command. */
+export type RedisBackendOptions = ResolvedRedisOptions & Pick<SessionSettings, 'isObserver'>;
+
 /** The sessions of a backend, and their reports. None of them is opened yet. */
 export interface Opened {
   readonly shards: RedisShards;
@@ -18,7 +21,7 @@ export interface Opened {
 }
 
 /** Creates the sessions of a backend: one for each shard, with connections of its own. */
-export function openShards(options: ResolvedRedisOptions & Pick<SessionSettings, 'isObserver'>): Opened {
+export function openShards(options: RedisBackendOptions): Opened {
   const { address, basePath, shards } = options;
   const openerOf = clientsOf(options);
   const settings = { ...options, isReplicated: address.sentinels !== undefined, isCluster: isCluster(options) };

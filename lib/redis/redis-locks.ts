@@ -101,7 +101,8 @@ export class RedisLocks implements PermitCounts {
     const end = now() + graceMs;
     // The last token that counts names the holders: entries change when a writer becomes a reader, or a hold is adopted.
     let last = '';
-    // Each holder that releases wakes this. Those that were asked are asked again only in case a message was lost.
+    // Each holder that releases wakes this. Those that were asked are asked again only in case a message was
+    // lost: at the next look that no release has caused.
     let askAt = -Infinity;
     const ask = async (wait: boolean, given = signal) => {
       const call = { key, wait, isContinued: wait, ...(given && { signal: given }) };
@@ -113,7 +114,7 @@ export class RedisLocks implements PermitCounts {
       last = String(asked);
       // While the server settles, others may be adopted.
       if (settlingMs) askAt = -Infinity;
-      else if (asksAll) askAt = now() + lookEveryMs;
+      else if (asksAll) askAt = now() + lookEveryMs / 2;
       if (settlingMs) return { againInMs: Math.min(Number(settlingMs), lookEveryMs) };
       return holders === 0 ? { found: true } : { againInMs: lookEveryMs };
     };

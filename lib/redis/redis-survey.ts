@@ -2,22 +2,18 @@
 import { limited } from '../async/timer.js';
 import type { Survey, SurveyedKey, SurveyedQueue, SurveyQuestion } from '../contract/survey.js';
 import { SIZE } from './scripts/coordination-scripts.js';
-import { FIND, SURVEY } from './scripts/lock-scripts.js';
+import { SURVEY } from './scripts/lock-scripts.js';
 import { described } from './redis-locks.js';
+import { foundNames, globOf, QUEUES_AT_ONCE } from './session/found-names.js';
+import type { FoundName } from './session/found-names.js';
 import { inSession } from './session/in-session.js';
 import type { QueueKeys } from './session/redis-keys.js';
 import type { RedisSession } from './session/redis-session.js';
 import type { RedisSessions } from './session/redis-sessions.js';
 import type { RedisShards } from './session/redis-shards.js';
 
-const NAMES_AT_ONCE = 1_000;
-// A script blocks the server, so it looks at few wait queues.
-const QUEUES_AT_ONCE = 20;
-
 const KINDS = { lock: 'lock', permits: 'semaphore', election: 'election' } as const;
 type Kind = keyof typeof KINDS;
-
-const NAME = /^(?:[hw]:(?<kind>lock|permits|election)|items):(?<key>.*)$/s;
 
 /** The findings of a survey so far. */
 interface Findings {
@@ -26,9 +22,8 @@ interface Findings {
   isTruncated: boolean;
 }
 
-/** A name that a scan has found. */
-interface Named {
-  readonly key: string;
+/** A name that a survey has an entry for. */
+interface Named extends FoundName {
   /** The kind of its wait queue; `undefined` for a queue of items. */
   readonly kind: Kind | undefined;
 }
@@ -61,22 +56,16 @@ async function look(
   signal: AbortSignal,
 ): Promise<void> {
   const seen = new Set<string>();
-  let cursor = '0';
-  do {
-    const pattern = `${globOf(session.keys.prefix)}[hwi]*:*${globOf(prefix)}*`;
-    const answer = await session.run(FIND, [], [cursor, pattern, NAMES_AT_ONCE], { signal });
-    const [, next, names] = answer as unknown as [string, string, string[]];
-    cursor = next;
-    const found = names
-      .flatMap((name) => namedIn(session, name) ?? [])
-      .filter(({ kind, key }) => {
-        const id = `${kind} ${key}`;
-        const isNew = key.startsWith(prefix) && !seen.has(id);
-        if (isNew) seen.add(id);
-        return isNew;
-      });
+  for await (const names of foundNames(session, `[hwi]*:*${globOf(prefix)}*`, signal)) {
+    const found = names.filter(isSurveyed).filter(({ kind, key }) => {
+      const id = `${kind} ${key}`;
+      const isNew = key.startsWith(prefix) && !seen.has(id);
+      if (isNew) seen.add(id);
+      return isNew;
+    });
     await read(session, found, { mostKeys, mostContenders }, findings, signal);
-  } while (cursor !== '0' && !findings.isTruncated);
+    if (findings.isTruncated) return;
+  }
 }
 
 async function read(
@@ -128,12 +117,7 @@ async function readQueues(session: RedisSession, batch: readonly Named[], signal
   return (await Promise.all(sizes)).filter(({ items }) => items > 0);
 }
 
-function namedIn(session: RedisSession, name: string): Named | undefined {
-  const { kind, key } = NAME.exec(name.slice(session.keys.prefix.length))?.groups ?? {};
-  return key === undefined ? undefined : { key, kind: kind as Kind | undefined };
-}
-
-/** The text as a pattern that matches it alone. */
-function globOf(text: string): string {
-  return text.replace(/[*?[\]\\^]/g, '\\$&');
+/** Whether a survey has an entry for it: the turns to put and to take items belong to their queue. */
+function isSurveyed(name: FoundName): name is Named {
+  return name.kind === undefined || name.kind in KINDS;
 }

@@ -25,10 +25,10 @@ import { RedisElections } from './redis-elections.js';
 import { RedisLocks } from './redis-locks.js';
 import { RedisRecords } from './redis-records.js';
 import { openShards } from './open-shards.js';
+import type { RedisBackendOptions } from './open-shards.js';
 import { surveyOf } from './redis-survey.js';
 import { resolveRedisOptions } from './redis.options.js';
-import type { RedisOptions, ResolvedRedisOptions } from './redis.options.js';
-import type { SessionSettings } from './session/redis-sessions.js';
+import type { RedisOptions } from './redis.options.js';
 import type { RedisShards } from './session/redis-shards.js';
 import type { RedisReport } from './session/session-report.js';
 
@@ -49,7 +49,7 @@ export class RedisBackend implements LockBackend {
   readonly #locks: RedisLocks;
   readonly #plain: PlainLocks | undefined;
 
-  constructor(options: ResolvedRedisOptions & Pick<SessionSettings, 'isObserver'>) {
+  constructor(options: RedisBackendOptions) {
     const { basePath, releaseTimeoutMs } = options;
     const { shards, reports } = openShards(options);
     this.#basePath = basePath;
@@ -186,8 +186,8 @@ export function redis(options: RedisOptions = {}): LockBackendDefinition {
 }
 
 /**
- * The Redis backend of an operator's command. Its session timeout changes nothing for the applications: neither for how
- * long a server settles that they know, nor the number of shards.
+ * The Redis backend of an operator's command. It changes nothing of how long a server settles that applications know, nor the
+ * number of shards. After the clock of the server was set back, keys of dead processes may stay for its session timeout.
  * @throws as `redis()`
  */
 export function redisObserver(options: RedisOptions): LockBackendDefinition {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import { RedisLink } from '../../lib/redis/client/redis-link.js';
+import type { ScriptCall } from '../../lib/redis/client/script.js';
 import { ACQUIRE, ASK, FORCE, LEAVE } from '../../lib/redis/scripts/lock-scripts.js';
 import { ADOPT } from '../../lib/redis/scripts/session-scripts.js';
 import { RedisKeys } from '../../lib/redis/session/redis-keys.js';
@@ -16,13 +17,18 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+/** Whether the holders of a lock are asked, or counted. */
+function isAsk({ script, keys }: ScriptCall): boolean {
+  return script === ASK && keys.some((key) => key.includes(':lock:'));
+}
+
 /** Returns a function that resolves when the holders of a lock have been asked so many more times. */
 function askedTimes(): (times: number) => Promise<void> {
   const { run } = RedisLink.prototype;
   const asked = new EventTarget();
   const spy = vi.spyOn(RedisLink.prototype, 'run').mockImplementation(async function (this: RedisLink, call) {
     const answer = await run.call(this, call);
-    if (call.script === ASK && call.keys.some((key) => key.includes(':lock:'))) asked.dispatchEvent(new Event('asked'));
+    if (isAsk(call)) asked.dispatchEvent(new Event('asked'));
     return answer;
   });
   onTestFinished(() => spy.mockRestore());
@@ -161,18 +167,27 @@ describe('the last token that a revocation counts', () => {
 });
 
 it('a revocation asks each of several holders once, and not whenever one of them releases', async () => {
-  const open = clientsOf({ restartDelayMs: 0, sessionTimeoutMs: 60_000 });
+  const open = clientsOf({ restartDelayMs: 0, sessionTimeoutMs: 600_000 });
   const [one, other] = [open(server.url), open(server.url)];
   const readers = await Promise.all(['a', 'b', 'c'].map((label) => hold(one, 'k', { mode: 'read', label })));
   await other.connect();
+  const looks = askedTimes();
   const received = vi.spyOn(RedisSession.prototype, 'received');
   onTestFinished(() => received.mockRestore());
+  const begun = looks(2);
   const revoked = other.revoke?.('k', { graceMs: 60_000, signal: undefined });
+  await begun;
   for (const reader of readers) {
     await expect.poll(() => reader.state).toBe('revoking');
+    // The next one releases when this release has been seen.
+    const seen = looks(1);
     await reader.release();
+    await seen;
   }
   await revoked;
+  const requests = vi.mocked(RedisLink.prototype).run.mock.calls.map(([call]) => call);
+  const asking = requests.filter((call) => isAsk(call) && call.values[5] !== '0');
+  expect(asking).toHaveLength(1);
   const asked = received.mock.calls.filter(([message]) => message.startsWith('r '));
   expect(asked).toHaveLength(readers.length);
 });

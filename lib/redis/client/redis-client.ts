@@ -124,10 +124,11 @@ const SETTINGS = {
 export function createClient(address: RedisAddress, name: string, limitMs: number, turn = 0): RedisClient {
   const settings = settingsOf(address, name, limitMs);
   const { url, connection, sentinels } = address;
-  if (connection) return connection.duplicate({ ...settings, ...fromTurn(sentinelsOf(connection), turn) });
+  if (connection) return connection.duplicate({ ...settings, ...fromTurn(sentinelsOf(connection), turn, limitMs) });
   const Client = clientClass();
   if (sentinels) {
-    return new Client({ ...settings, ...sentinelSettings(sentinels), ...fromTurn(sentinels.sentinels, turn) });
+    const asked = fromTurn(sentinels.sentinels, turn, limitMs);
+    return new Client({ ...settings, ...sentinelSettings(sentinels), ...asked });
   }
   // The first one counts where both say something.
   return new Client(settings, url);
@@ -137,10 +138,15 @@ export function createClient(address: RedisAddress, name: string, limitMs: numbe
  * Returns the sentinels in the order in which an attempt asks them. A client asks from the first one on, and its time
  * may be over after a few that are silent.
  */
-function fromTurn(sentinels: readonly RedisSentinel[], turn: number): object {
-  if (sentinels.length === 0) return {};
+function fromTurn(sentinels: readonly RedisSentinel[], turn: number, limitMs: number): object {
+  // A single one may take the whole time.
+  if (sentinels.length <= 1) return sentinels.length === 0 ? {} : { sentinels };
   const begin = turn % sentinels.length;
-  return { sentinels: [...sentinels.slice(begin), ...sentinels.slice(0, begin)] };
+  return {
+    sentinels: [...sentinels.slice(begin), ...sentinels.slice(0, begin)],
+    // A silent sentinel leaves time to the next one, and to the server.
+    sentinelCommandTimeout: Math.ceil(limitMs / 2),
+  };
 }
 
 /** Returns the settings of ioredis for the sentinels. Those without the word are for the server that they name. */
@@ -199,10 +205,22 @@ function nodeOfText(text: string): RedisNode[] {
     {
       host: withoutBrackets(hostname),
       port: Number(port || DEFAULT_PORT),
-      ...(isGiven && accessOf(decodeURIComponent(username), decodeURIComponent(password))),
+      ...(isGiven && accessOf(decoded(username), decoded(password))),
       ...(protocol === 'rediss:' && { tls: true }),
     },
   ];
+}
+
+/** @throws LockConfigurationError, which does not repeat the text: it is a credential, or next to one */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new LockConfigurationError(
+      'connection: the user or the password in the URL of a node has a % that is not followed by two hexadecimal digits of ' +
+        'a character in UTF-8: write %25 for a percent sign',
+    );
+  }
 }
 
 function accessOf(
@@ -232,8 +250,6 @@ function settingsOf({ username, password, tls }: RedisAddress, name: string, lim
     ...SETTINGS,
     connectionName: name,
     connectTimeout: limitMs,
-    // A silent sentinel leaves time to the next one, and to the server.
-    sentinelCommandTimeout: Math.ceil(limitMs / 2),
     ...(username !== undefined && { username }),
     ...(password !== undefined && { password }),
     // Without the second setting a server that sentinels name is sent the password in clear.

@@ -1,6 +1,3 @@
-import { now } from '../../async/clock.js';
-import { pause } from '../../async/timer.js';
-import { LockUnavailableError } from '../../contract/errors.js';
 import type { GrantedLease } from '../../contract/granted-lease.js';
 import { grantAll } from '../../contract/granted-set.js';
 import type { LockRequest } from '../../contract/lock-request.js';
@@ -11,6 +8,7 @@ import type { RedisHold } from '../session/redis-hold.js';
 import type { RedisSession } from '../session/redis-session.js';
 import { Contender, EntryGoneError } from './contender.js';
 import type { Position, Wanted } from './contender.js';
+import { settled } from './settled.js';
 
 /**
  * Acquires a place in one wait queue, or in several in one step. Resolves with contenders that are granted or wait;
@@ -43,18 +41,6 @@ async function enterQueues(
       throw error;
     }
   }
-}
-
-/** Resolves when the server grants free keys. @throws LockUnavailableError when there is no time left; `signal.reason` */
-export async function settled(ms: number, key: string | undefined, signal: AbortSignal): Promise<void> {
-  const end = now() + ms;
-  await pause(ms, signal).catch((reason: unknown) => {
-    // The server has answered, so this is not for want of a server.
-    if (!(reason instanceof LockUnavailableError)) throw reason;
-    const leftMs = Math.max(0, Math.ceil(end - now()));
-    const why = `the Redis server is new, or was restarted or promoted, and grants no free key for another ${leftMs} ms`;
-    throw new LockUnavailableError(`"${key}": ${why}`, { key });
-  });
 }
 
 /** Acquires one key. @throws SessionEndedError, RefusedError, `signal.reason` */

@@ -11,7 +11,7 @@ import type { LockRequest } from '../../contract/lock-request.js';
 import { provenUntil } from '../../sessions/session-leases.js';
 import { GIVE_PLAIN, RENEW_PLAIN, TAKE_PLAIN } from '../scripts/plain-scripts.js';
 import { inSession } from '../session/in-session.js';
-import { settled } from './acquire.js';
+import { settled } from './settled.js';
 import type { RedisSession } from '../session/redis-session.js';
 import type { RedisSessions } from '../session/redis-sessions.js';
 

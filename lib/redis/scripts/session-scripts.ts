@@ -5,26 +5,28 @@ import { CLOCK, HEAD, WAIT_QUEUES } from './parts.js';
  * Forgets the sessions that are over. After the server's clock was set back, their ends would lie ahead by the size of that
  * step. No session can end later than the longest timeout from now, and a server settles for its delay at most: times
  * beyond that are lowered. A living session believes for its own timeout from its last renewal, which was before now.
+ * Processes of an earlier version record their delay, which is their timeout as a rule, and no timeout.
  */
 const FORGET = `
 local function forgetEnded()
   for _, ended in ipairs(redis.call('ZRANGEBYSCORE', SESSIONS, '-inf', now)) do redis.call('HDEL', SERVER, ended) end
   redis.call('ZREMRANGEBYSCORE', SESSIONS, '-inf', now)
-  local longest = redis.call('HMGET', SERVER, 'ttl', 'delay', 'until')
-  local last = longest[1] and digits(now + longest[1])
+  local times = redis.call('HMGET', SERVER, 'ttl', 'delay', 'until')
+  local ttl, delay, calm = times[1], times[2], tonumber(times[3] or 0)
+  local last = ttl and digits(now + math.max(ttl, delay or 0))
   for _, late in ipairs(last and redis.call('ZRANGEBYSCORE', SESSIONS, '(' .. last, '+inf') or {}) do
     redis.call('ZADD', SESSIONS, last, late)
   end
   -- The time of a start is known to a second.
-  local settled = longest[2] and now + longest[2] + 1000
-  if settled and tonumber(longest[3] or 0) > settled then redis.call('HSET', SERVER, 'until', digits(settled)) end
+  local settled = delay and now + delay + 1000
+  if settled and calm > settled then redis.call('HSET', SERVER, 'until', digits(settled)) end
 end
 `;
 
 /**
  * Begins a session. ARGV: the identity of the server that the caller knew before, or ''; session id; session timeout;
  * time that a new server must settle; number of shards; the session that the caller has given up, or ''; '1' for an
- * observer. Costs 8 us. Refused as `{'SHARDS', number}` while sessions with another number of shards live.
+ * observer. Costs about 8 us. Refused as `{'SHARDS', number}` while sessions with another number of shards live.
  *
  * An observer is a command of an operator: it writes down neither its delay nor its number of shards. Its delay counts
  * only where none is on record.
@@ -35,7 +37,8 @@ end
  * it settles: some of its data may be older than leases that are still held. So does a server without a record that has
  * run for less than that time, that was once a replica, or that had a record before. A server also changes its id when
  * the first replica joins it: it is the same process then, and was no replica. A later session whose delay is longer makes
- * a server that still settles do so for that time. Returns `{'JOINED', identity, settling, now}`.
+ * a server that still settles do so for that time. So does the first one that is no observer's, even if the delay of an
+ * observer is over by then. Returns `{'JOINED', identity, settling, now}`.
  */
 export const JOIN = new Script(
   'JOIN',
@@ -49,8 +52,10 @@ redis.call('HDEL', SERVER, ARGV[6])
 local shards = known[5] or ARGV[5]
 if shards ~= ARGV[5] and redis.call('ZCARD', SESSIONS) > 0 then return {'SHARDS', shards} end
 local identity, calm = known[1], tonumber(known[2] or 0)
-local longest = math.max(isObserver and known[3] and 0 or delay, tonumber(known[3] or 0))
-local since = tonumber(known[7] or now)
+if isObserver and known[3] then delay = 0 end
+local longest = math.max(delay, tonumber(known[3] or 0))
+-- The clock may have been set back since.
+local since = math.min(tonumber(known[7] or now), now + 1000)
 if not isIdentity(identity or '') then
   local wasReplica = string.find(string.match(info, 'master_replid2:(%w+)') or '', '[^0]')
   local process = redis.call('INFO', 'server')
@@ -68,7 +73,7 @@ if not isIdentity(identity or '') then
   identity = replid .. digits(ticks)
   redis.call('HSET', SERVER, 'identity', identity, 'run', run)
 end
-if calm > now and since + longest > calm then calm = since + longest end
+if longest > 0 and (calm > now or not known[3]) and since + longest > calm then calm = since + longest end
 local ttl = math.max(timeout, longest, tonumber(known[6] or 0))
 redis.call('HSET', SERVER, 'until', digits(calm), 'since', digits(since), 'ttl', digits(ttl))
 if not isObserver or known[3] then redis.call('HSET', SERVER, 'delay', digits(longest)) end
@@ -81,7 +86,7 @@ return {'JOINED', identity, math.max(0, calm - now), digits(now)}
 
 /**
  * Prolongs the session if it is not over, and sends it a message that proves its subscription. ARGV: identity, session
- * id, number of the connection, session timeout. Costs 7 us. Returns `{'ALIVE', subscribers, now}`.
+ * id, number of the connection, session timeout. Costs about 7 us. Returns `{'ALIVE', subscribers, now}`.
  *
  * `forgetEnded` runs before ZADD on purpose. A server without memory refuses the first write of a script only if it
  * needs memory. ZREMRANGEBYSCORE needs none, and after it all writes are allowed.

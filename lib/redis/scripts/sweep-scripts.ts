@@ -2,14 +2,17 @@ import { Script } from '../client/script.js';
 import { HEAD, WAIT_QUEUES } from './parts.js';
 
 /**
- * Asks for the turn to sweep. KEYS[3] is the turn, ARGV after the head's: its time in milliseconds. Costs 4 us. Returns
- * `{'TURN'}`, or `{'NONE'}` when another process had it within that time, or the server settles.
+ * Asks for the turn to sweep, keeps it, or ends it. KEYS[3] is the turn, ARGV after the head's: its time in milliseconds, '1'
+ * when this process has swept. Then nobody has the turn for that time. Costs 4 us. Returns `{'TURN'}`, or `{'NONE'}` when
+ * another process has it, a sweep has ended within that time, or the server settles.
  */
 export const TURN = new Script(
   'TURN',
   `${HEAD}
-if settling > 0 then return {'NONE'} end
-return {redis.call('SET', KEYS[3], sid, 'NX', 'PX', ARGV[4]) and 'TURN' or 'NONE'}
+local owner = redis.call('GET', KEYS[3])
+if settling > 0 or (owner and owner ~= sid) then return {'NONE'} end
+redis.call('SET', KEYS[3], ARGV[5] == '1' and 'done' or sid, 'PX', ARGV[4])
+return {'TURN'}
 `,
 );
 

@@ -266,11 +266,7 @@ export class RedisSession {
       if (this.#over && hasRun) doubt.isSo = true;
       this.#mustLive();
       if (hasRun) return answer;
-      // The renewal finds out what has become of the session. It may live: the clock of the server was wrong for a moment.
-      this.#doubted ??= quietDeferred();
-      const { promise } = this.#doubted;
-      this.#listener.doubted();
-      await orAbort(promise, signal);
+      await this.#untilKnown(signal);
     }
   }
 
@@ -313,6 +309,17 @@ export class RedisSession {
     // Waiting entries first: none of them is to be granted when a hold leaves.
     const entries = this.#entries.values.sort((one, other) => Number(isHold(one)) - Number(isHold(other)));
     return this.leaveEach(entries.flatMap(({ places }) => places ?? []));
+  }
+
+  /**
+   * The renewal finds out what has become of the session. It may live: the clock of the server was wrong for a moment.
+   * @throws SessionEndedError, `signal.reason`
+   */
+  #untilKnown(signal: AbortSignal): Promise<void> {
+    this.#doubted ??= quietDeferred();
+    const { promise } = this.#doubted;
+    this.#listener.doubted();
+    return orAbort(promise, signal);
   }
 
   #mustLive(): void {

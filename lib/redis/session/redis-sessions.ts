@@ -57,7 +57,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
   readonly report: RedisReport;
   readonly #settings: SessionSettings;
   readonly #openClients: OpenClients;
-  readonly #sweeps = new Sweeps();
+  readonly #sweeps: Sweeps;
   readonly #pauses = backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   #link: RedisLink | undefined;
   #session: RedisSession | undefined;
@@ -87,6 +87,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#settings = settings;
     this.#openClients = openClients;
     this.report = report;
+    this.#sweeps = new Sweeps((message) => report.warn([message]));
   }
 
   /** The session and its server, in numbers. Asks no server. */
@@ -228,10 +229,11 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#settledAt = now() + settlingMs;
     this.report.joined(settlingMs);
     const unclaimed = this.#abandoned.concat(...this.#former.map((former) => former.unclaimed));
-    this.#abandoned = [];
     this.#linked(session, link, this.#newRenewal(session, link));
     // A server that settles does not know sessions of before. A removal there might hand over what is still held.
-    if (settlingMs === 0) void session.leaveEach(unclaimed);
+    if (settlingMs > 0) return;
+    this.#abandoned = [];
+    void session.leaveEach(unclaimed);
   }
 
   #newRenewal(session: RedisSession, link: RedisLink): Renewal {
@@ -263,7 +265,8 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#lastError = undefined;
     this.#pauses.reset();
     session.linkedBy(link);
-    this.#sweeps.begin(session);
+    // A command of an operator only reads.
+    if (!this.#settings.isObserver) this.#sweeps.begin(session);
     this.topics.linkedBy(link);
     this.#former = this.#former.filter(({ leases }) => leases.size > 0);
     for (const former of this.#former) void adopt(former, session);
@@ -286,7 +289,7 @@ export class RedisSessions extends BackendSessions<RedisSession> {
     this.#former = this.#former.filter(({ deadline }) => deadline > now());
     this.#overdue = session.id;
     this.lostSession();
-    this.#abandoned.push(...session.everyPlace);
+    this.#abandoned = this.#abandoned.concat(session.everyPlace);
     session.end(why);
     // A session whose leases were kept is over already. Their timer is late after a suspension of the machine.
     session.leases.close(why);

@@ -1,6 +1,7 @@
-import { Cluster } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
-import { nodesOf } from '../../../lib/redis/client/redis-client.js';
+import { createClient, nodesOf } from '../../../lib/redis/client/redis-client.js';
+import type { RedisClient } from '../../../lib/redis/client/redis-client.js';
 import { redis } from '../../../lib/redis/index.js';
 
 describe('the nodes of a client of a cluster', () => {
@@ -30,5 +31,25 @@ describe('the nodes of a client of a cluster', () => {
   it.each([[[]], [['redis://']]])('must be there, as they are not in %j', (given) => {
     const connection = new Cluster(given, { lazyConnect: true });
     expect(() => redis({ connection })).toThrow('connection: the client of a cluster was given no node');
+  });
+
+  it('must have a user and a password that can be decoded, which no message repeats', () => {
+    const connection = { nodes: () => [], startupNodes: ['redis://me:secret%zz@a:1'] };
+    const refused = { code: 'LOCK_CONFIGURATION', message: expect.not.stringContaining('secret') };
+    expect(() => redis({ connection })).toThrow(expect.objectContaining(refused));
+  });
+});
+
+describe('the time that a sentinel has to answer', () => {
+  it.each([
+    [1, undefined],
+    [2, 1_500],
+  ])('with %i of them is %s ms: only others need a part of it', (count, expected) => {
+    const sentinels = { name: 'shop', sentinels: Array.from({ length: count }, () => ({ host: 'a' })) };
+    const connection = new Redis({ ...sentinels, lazyConnect: true }) as unknown as RedisClient;
+    for (const address of [{ sentinels }, { connection }]) {
+      const { options } = createClient(address, 'shop', 3_000) as unknown as Redis;
+      expect(options.sentinelCommandTimeout).toBe(expected);
+    }
   });
 });
