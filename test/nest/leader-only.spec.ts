@@ -223,7 +223,7 @@ describe('@LeaderOnly', () => {
     @Injectable()
     class Logged extends Base {
       @LeaderOnly('inherited')
-      override async run() {
+      override async run(): Promise<string | undefined> {
         return `${await super.run()}, logged`;
       }
     }
