@@ -74,7 +74,7 @@ export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T
   return runInside({ reentrantHold: notReleased(lease), lease }, work);
 }
 
-/** What `runInside` makes itself unless it is given. */
+/** The parts of `runInside` that it makes itself unless they are given. */
 interface Inside {
   /** The participant, if it may leave earlier. */
   readonly participant?: StayingLease | undefined;

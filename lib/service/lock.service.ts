@@ -253,7 +253,7 @@ export class LockService {
     // Nest does not shut down an application that failed to start.
     await connected.catch(async (error: unknown) => {
       const closed = options.closeAll?.() ?? this.onApplicationShutdown();
-      // What closing may throw would hide why the start has failed.
+      // An error in closing would hide why the start has failed.
       await closed.catch(() => {});
       throw error;
     });
