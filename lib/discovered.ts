@@ -14,9 +14,9 @@ export async function orCloseConnections(discovery: DiscoveryService, work: () =
   }
 }
 
-/** Closes every connection of an application that failed to start. */
+/** Closes every connection of an application that failed to start. Never rejects: that would hide why it failed. */
 export async function closeConnections(discovery: DiscoveryService): Promise<void> {
-  await Promise.all(lockServicesOf(discovery).map((service) => service.onApplicationShutdown()));
+  await Promise.allSettled(lockServicesOf(discovery).map((service) => service.onApplicationShutdown()));
 }
 
 /** Returns the connections of the application. */

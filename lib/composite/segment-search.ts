@@ -13,8 +13,9 @@
  * instances, and 200 callers that hold for 20 ms. A first patience of 250 ms halves the calls/s, one of 500 ms does no
  * harm. When 14 of 16 segments are held for good, one of the others is found after 0.5 s on average.
  *
- * A caller that does not wait has no second chance, so it tries every segment that this process does not hold: last
- * those at which this process has callers. Such a caller may only be trying, too, and be about to give up.
+ * A caller that does not wait has no second chance, so it tries every segment at which this process has no callers. If
+ * there is none, it tries those that this process does not hold: the callers there may only be trying, too, and be about
+ * to give up. It does not when others have just tried in vain. Each caller would ask for each segment under overload.
  */
 import { onAbort, orAbort } from '../async/abort.js';
 import type { Dispose } from '../async/abort.js';
@@ -61,7 +62,7 @@ export interface Search {
 /** @returns `undefined` when the search does not wait and no segment was free. @throws `signal.reason` */
 export async function visitUntilFound<T>(search: Search, visit: VisitSegment<T>): Promise<Visit<T>> {
   const tour = around(search.candidates);
-  if (!search.waits) return tryEach(search, idleFirst(search, tour), visit);
+  if (!search.waits) return tryEach(search, idleOrTried(search, tour), visit);
   for (let effort = 1; ; effort *= 2) {
     const found = (await tryFew(search, tour, effort, visit)) ?? (await waitAtOne(search, effort, visit));
     if (found) return found;
@@ -90,24 +91,26 @@ async function tryEach<T>(search: Search, segments: Iterable<number>, visit: Vis
 }
 
 /** The next candidates of the tour, each at most once. Skips those at which this process has callers by then. */
-function* idle({ candidates, load }: Search, tour: Tour, most: number, skipped: number[] = []): Iterable<number> {
+function* idle({ candidates, load }: Search, tour: Tour, most: number): Iterable<number> {
   let tries = 0;
   for (let seen = 0; seen < candidates.length && tries < most; seen++) {
     const segment = tour.next().value;
-    if (load.callers().has(segment)) {
-      skipped.push(segment);
-      continue;
-    }
+    if (load.callers().has(segment)) continue;
     tries++;
     yield segment;
   }
 }
 
-/** All candidates that this process does not hold: first those at which it has no callers. */
-function* idleFirst(search: Search, tour: Tour): Iterable<number> {
-  const skipped: number[] = [];
-  yield* idle(search, tour, Infinity, skipped);
-  for (const segment of skipped) if (!search.load.isHeld(segment)) yield segment;
+/** All candidates at which this process has no callers. If there are none: those that it does not hold. */
+function* idleOrTried(search: Search, tour: Tour): Iterable<number> {
+  const { candidates, load } = search;
+  let hasAsked = false;
+  for (const segment of idle(search, tour, Infinity)) {
+    hasAsked = true;
+    yield segment;
+  }
+  if (hasAsked || load.isFull()) return;
+  for (const segment of candidates) if (!load.isHeld(segment)) yield segment;
 }
 
 /** The candidates, repeated without end. */

@@ -4,7 +4,7 @@ import { LockUnavailableError } from '../contract/errors.js';
 import type { LockService } from '../service/lock.service.js';
 import type { LockSurvey, LockSurveyKey } from '../service/survey.js';
 import type { ShownContender, ShownKey, ShownQueue } from './answers.js';
-import type { HoldTimeline } from './hold-timeline.js';
+import type { HoldTimeline, SeenHolders } from './hold-timeline.js';
 import type { KeyNames } from './key-names.js';
 import { shownOrNull } from './shown-text.js';
 import { NoTurnError, SurveyTurns } from './survey-turns.js';
@@ -140,9 +140,9 @@ export class ClusterView {
     for (const one of ofPaths.keys) keys.set(`${one.kind} ${one.key}`, one);
     const at = survey.takenAt.getTime();
     const shown = [...keys.values()].map((one) => this.#shownKey(one));
-    const ofLocks = shown.filter(isOfLocks).map((one) => ({ key: names.keyOf(one.id) ?? one.id, one }));
-    for (const { key, one } of ofLocks) timeline.surveyed(key, one, at);
-    const inUse = new Set([...ofLocks.map(({ key }) => key), ...ofPaths.unseen]);
+    const ofLocks = holdersByKey(shown.filter(isOfLocks), names);
+    for (const [key, held] of ofLocks) timeline.surveyed(key, held, at);
+    const inUse = new Set([...ofLocks.keys(), ...ofPaths.unseen]);
     if (!survey.isTruncated) timeline.missing(inUse, at);
     const queues = survey.queues.slice(0, MOST_QUEUES).map((queue) => ({
       key: names.shown(queue.key),
@@ -220,6 +220,17 @@ function surveyed(key: string, contenders: readonly Contender[]): LockSurveyKey 
 /** Whether it is a key of locks and semaphores. The name of a job or an election may be one of these as well. */
 function isOfLocks({ kind }: ShownKey): boolean {
   return kind === 'lock' || kind === 'semaphore';
+}
+
+/** The holders of each key. A lock and a semaphore may have one name: the page shows both on the view of a key. */
+function holdersByKey(shown: readonly ShownKey[], names: KeyNames): ReadonlyMap<string, SeenHolders> {
+  const byKey = new Map<string, SeenHolders>();
+  for (const { id, holders, holding } of shown) {
+    const key = names.keyOf(id) ?? id;
+    const other = byKey.get(key) ?? { holders: [], holding: 0 };
+    byKey.set(key, { holders: [...other.holders, ...holders], holding: other.holding + holding });
+  }
+  return byKey;
 }
 
 /** A lock, a job and an election may have one name. */

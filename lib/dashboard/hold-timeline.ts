@@ -3,6 +3,9 @@ import type { ShownHold, ShownKey, ShownOwner } from './answers.js';
 const MOST_KEYS = 500;
 const MOST_HOLDS = 40;
 
+/** The holders of a key that a survey saw. There may be more than it lists. */
+export type SeenHolders = Pick<ShownKey, 'holders' | 'holding'>;
+
 interface Hold {
   readonly name: unknown;
   readonly owner: ShownOwner;
@@ -52,7 +55,7 @@ export class HoldTimeline {
   }
 
   /** Compares a key with the last survey: which holders of other processes have come and gone. */
-  surveyed(key: string, { holders, holding }: ShownKey, at: number): void {
+  surveyed(key: string, { holders, holding }: SeenHolders, at: number): void {
     if (holding > holders.length) return;
     const foreign = new Map(
       holders.filter(({ isOwn }) => !isOwn).map((holder) => [JSON.stringify([holder.owner, holder.since]), holder]),
@@ -83,7 +86,7 @@ function isForeign({ name }: Hold): boolean {
   return typeof name === 'string';
 }
 
-/** Whether two holds of one key may be at the same time. */
+/** Whether two holds of one key may be at the same time. A permit excludes nothing: a semaphore may have a lock's name. */
 function areShared(one: string, other: string): boolean {
-  return one === other && (one === 'read' || one === 'permit');
+  return (one === 'read' && other === 'read') || one === 'permit' || other === 'permit';
 }

@@ -22,8 +22,8 @@ export function shownRuns(runs: readonly JobRun[], names: KeyNames, showHosts: b
     attempt: run.attempt,
     startedAt: run.startedAt.getTime(),
     durationMs: run.durationMs ?? null,
-    // Messages of errors may contain keys.
-    error: names.areRedacted ? null : shownOrNull(run.error),
+    // Messages of errors may contain keys, and name servers.
+    error: names.areMessagesHidden ? null : shownOrNull(run.error),
   }));
 }
 
@@ -37,7 +37,7 @@ export function shownLosses(losses: readonly RecordedLoss[], names: KeyNames, sh
     keys: named.map(({ key }) => names.shown(key)),
     leases,
     // Reasons may contain keys, and name servers.
-    reason: names.areRedacted || !showHosts ? null : shownText(reason),
+    reason: names.areMessagesHidden ? null : shownText(reason),
   }));
 }
 

@@ -42,13 +42,12 @@ export class ElectionRole {
   }
 
   /**
-   * Makes the application take part for this instance. Its overriding method may call the work as `super.method()`. A
-   * hook is only called by the election, which would call the overriding method: it is left out.
+   * Makes the application take part for this instance, unless its class overrides the method. A hook would then be the
+   * overriding method. Work that is never called as `super.method()` would run nowhere while this application leads.
    * @throws LockConfigurationError when it cannot
    */
   join(locks: LockService, instance: object): void {
-    const isOverridden = isOverriddenIn(instance, this.#at);
-    if (isOverridden && this.#part !== 'work') return this.#warnOfOverridden(Object.getPrototypeOf(instance));
+    if (isOverriddenIn(instance, this.#at)) return this.#warnOfOverridden(Object.getPrototypeOf(instance));
     const leadership = this.leadershipOn(locks);
     if (this.#part !== 'work') leadership.hooks.add(this.#part, this.#hookOf(instance));
   }
@@ -56,10 +55,14 @@ export class ElectionRole {
   #warnOfOverridden(prototype: object): void {
     if (this.#warnedOf.has(prototype)) return;
     this.#warnedOf.add(prototype);
-    const [decorator] = this.#at.title.split(' ');
+    const { title } = this.#at;
+    const [decorator] = title.split(' ');
+    const how = `${prototype.constructor.name}, which overrides the method without ${decorator}`;
     logger.warn(
-      `${this.#at.title} is not called for ${prototype.constructor.name}, which overrides the method without ${decorator}: ` +
-        'put it above the overriding method, too',
+      this.#part === 'work'
+        ? `${title} makes no application campaign for ${how}, before super is called there: ` +
+            'put it above the overriding method, too, to campaign from the start'
+        : `${title} is not called for ${how}: put it above the overriding method, too`,
     );
   }
 

@@ -1,4 +1,6 @@
+import { StreamableFile } from '@nestjs/common';
 import type { CallHandler, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
+import { Readable } from 'node:stream';
 import 'reflect-metadata';
 import { defer, Observable, tap } from 'rxjs';
 import { LockConfigurationError } from '../contract/errors.js';
@@ -13,6 +15,9 @@ import type { DistributedLockOptions } from './locking.options.js';
 
 const NAME = 'LockInterceptor';
 
+/** The metadata of a handler with `@Sse`. Nest has no public name for it. */
+const SSE = '__sse__';
+
 /**
  * Returns an interceptor class that holds a lease on `key` around the interceptors after it and the handler. It is for
  * `@UseInterceptors` above a handler or a class. Use it where an interceptor has a transaction: `@DistributedLock`
@@ -22,7 +27,8 @@ const NAME = 'LockInterceptor';
  * - Guards run before it. Pipes run inside: the key function sees the request before it is validated.
  * - The lease ends when the handler's stream ends. Then the client is answered.
  * - A client that leaves does not stop an async handler: the lease lasts until its first value or its end. It ends at
- *   once when the handler has sent a value, or is declared to return an `Observable`, which unsubscribing does stop.
+ *   once when the handler has sent a value, has `@Sse`, or is declared to return an `Observable`. Unsubscribing stops
+ *   these two.
  * - `currentLease()`, the options and the errors are those of `DistributedLock`. The label is `Class.handler` by
  *   default.
  * - With `onContention: 'skip'` the handler does not run and the client gets an empty answer. A function gets the
@@ -72,8 +78,12 @@ export function LockInterceptor(
   return HandlerLockInterceptor;
 }
 
-/** Whether unsubscribing stops the handler: it is declared to return an `Observable`. */
+/**
+ * Whether unsubscribing stops the handler: it is declared to return an `Observable`, or has `@Sse`. Nest does not tell
+ * when an async one has returned its stream, which may be silent for ever.
+ */
 function isStopped(context: ExecutionContext): boolean {
+  if (Reflect.getMetadata(SSE, context.getHandler()) === true) return true;
   const { prototype } = context.getClass();
   return Reflect.getMetadata('design:returntype', prototype, context.getHandler().name) === Observable;
 }
@@ -93,8 +103,12 @@ function untilAnswered(
       isRunning = true;
       return next.handle().pipe(tap({ next: answered, error: answered, complete: answered }));
     });
+    const leave = (unsent: unknown) => {
+      call.unsubscribe();
+      destroyUnsent(unsent);
+    };
     const call = locked(() => handled).subscribe({
-      next: (value) => (subscriber.closed ? call.unsubscribe() : subscriber.next(value)),
+      next: (value) => (subscriber.closed ? leave(value) : subscriber.next(value)),
       error: (error: unknown) => subscriber.error(error),
       complete: () => subscriber.complete(),
     });
@@ -102,4 +116,10 @@ function untilAnswered(
       if (!isRunning) call.unsubscribe();
     };
   });
+}
+
+/** Ends a stream that nobody reads any more: it may hold an open file. Nest does so when it knows that nobody does. */
+function destroyUnsent(value: unknown): void {
+  const stream: unknown = value instanceof StreamableFile ? value.getStream() : value;
+  if (stream instanceof Readable) stream.destroy();
 }

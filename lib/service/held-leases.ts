@@ -7,7 +7,7 @@ import type { Lease } from '../contract/lease.js';
 import { placed, watchSet } from './hold-watch.js';
 import { heldLeases, HoldScope, notReleased, reasonOfEnd, ReentrantHold, StayingLease } from './hold-scope.js';
 import type { HeldTarget, HoldWatch } from './hold-watch.js';
-import type { Holding, ReentrantLease } from './hold-scope.js';
+import type { Holding, HoldSpan, ReentrantLease } from './hold-scope.js';
 import { observedWork } from './observation.js';
 
 /** The reaction to a lease that is lost while the work runs. */
@@ -22,11 +22,11 @@ export function runHolding<T>(
 ): Promise<T> {
   const reentrantHold = new ReentrantHold(granted, holding);
   // Others may continue to read when a writer releases its lease early.
-  const writer = granted.mode === 'write' ? new StayingLease(reentrantHold, 'write') : undefined;
-  const lease = writer ?? granted;
+  const participant = granted.mode === 'write' ? new StayingLease(reentrantHold, 'write') : undefined;
+  const lease = participant ?? granted;
   const run = () => guarded(lease, options, work);
   const wrapped = channels.hold.hasSubscribers ? () => observedWork(granted, run) : run;
-  return runInside(reentrantHold, lease, wrapped, writer);
+  return runInside({ reentrantHold, lease }, wrapped, { participant });
 }
 
 /** One lease of a set, and its key. */
@@ -48,7 +48,7 @@ export async function runHoldingAll<T>(
     (inner, { lease, holding }) => {
       // Not one after the other: releases in one turn are one transaction.
       const giveBack = async () => void released.push(lease.release());
-      return () => runInside(new ReentrantHold(lease, holding, giveBack), lease, inner);
+      return () => runInside({ reentrantHold: new ReentrantHold(lease, holding, giveBack), lease }, inner);
     },
     () => runUnder(set, channels.hold.hasSubscribers ? observed(members, work) : work),
   );
@@ -71,21 +71,24 @@ function observed<T>(members: readonly HeldMember[], work: () => T): () => T {
 
 /** Runs `work` with `lease` as the current one. The code that acquired the lease releases it. */
 export function runUnder<T>(lease: Lease, work: () => T | Promise<T>): Promise<T> {
-  return runInside(notReleased(lease), lease, work);
+  return runInside({ reentrantHold: notReleased(lease), lease }, work);
 }
 
-/**
- * Runs `work` as a participant that has entered a re-entrant hold, and then leaves. The current lease is `lease`.
- * @param participant the participant, if it may leave earlier
- * @param scope new scope of the work, which ends with it
- */
+/** The parts of `runInside` that it makes itself unless they are given. */
+interface Inside {
+  /** The participant, if it may leave earlier. */
+  readonly participant?: StayingLease | undefined;
+  /** New scope of the work, which ends with it. */
+  readonly scope?: HoldScope;
+}
+
+/** Runs `work` as a participant that has entered a re-entrant hold, and then leaves. The current lease is `span.lease`. */
 export async function runInside<T>(
-  reentrantHold: ReentrantHold,
-  lease: Lease,
+  span: HoldSpan,
   work: () => T | Promise<T>,
-  participant?: StayingLease,
-  scope = new HoldScope({ reentrantHold, lease }),
+  { participant, scope = new HoldScope(span) }: Inside = {},
 ): Promise<T> {
+  const { reentrantHold, lease } = span;
   const { mode } = lease;
   try {
     return await scope.run(work);

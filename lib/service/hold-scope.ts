@@ -133,7 +133,7 @@ export function readOnIn(reentrantHold: ReentrantHold): StayingLease {
 const context = new AsyncLocalStorage<HoldScope | undefined>();
 
 /** The hold and the lease of a scope while it lasts. */
-interface HoldSpan {
+export interface HoldSpan {
   readonly reentrantHold: ReentrantHold;
   /** The lease of the hold, as the code inside may use it. */
   readonly lease: Lease;
@@ -232,21 +232,25 @@ export class HoldScope {
 
   /** Waits for earlier sibling calls. They share the lease, but run one after another. */
   async turn(signal: AbortSignal): Promise<LeaveLine> {
-    const previous = this.#lastInLine ?? Promise.resolve();
+    const previous = this.#lastInLine;
     let pass!: (to?: Promise<void>) => void;
-    this.#lastInLine = new Promise((resolve) => (pass = resolve));
+    const own = new Promise<void>((resolve) => (pass = resolve));
+    this.#lastInLine = own;
     this.#inLine++;
     const leave = (to?: Promise<void>) => {
       this.#inLine--;
       pass(to);
     };
-    return orAbort(previous, signal).then(
-      () => (last) => void (last ? last.then(() => leave()) : leave()),
-      (reason: unknown) => {
-        leave(previous);
-        throw reason;
-      },
-    );
+    try {
+      await orAbort(previous ?? Promise.resolve(), signal);
+    } catch (reason) {
+      // Calls that give up one after another would form a chain for as long as the one in front is stuck.
+      if (this.#lastInLine === own) this.#lastInLine = previous;
+      leave(previous);
+      throw reason;
+    }
+    const leaveAfter: LeaveLine = (last) => void (last ? last.then(() => leave()) : leave());
+    return leaveAfter;
   }
 }
 

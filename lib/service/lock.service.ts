@@ -252,7 +252,9 @@ export class LockService {
     }
     // Nest does not shut down an application that failed to start.
     await connected.catch(async (error: unknown) => {
-      await (options.closeAll?.() ?? this.onApplicationShutdown());
+      const closed = options.closeAll?.() ?? this.onApplicationShutdown();
+      // An error in closing would hide why the start has failed.
+      await closed.catch(() => {});
       throw error;
     });
   }

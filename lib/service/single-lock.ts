@@ -84,8 +84,9 @@ export class SingleLock implements Lock {
       this.#checkEntry(holder, options);
       const lease = new EnteredLease(reentrantHold.lease, this.#target.mode);
       reentrantHold.enter(lease.mode);
-      entered = new HoldScope({ reentrantHold, lease });
-      return await runInside(reentrantHold, lease, () => guarded(lease, options, work), undefined, entered);
+      const span = { reentrantHold, lease };
+      entered = new HoldScope(span);
+      return await runInside(span, () => guarded(lease, options, work), { scope: entered });
     } finally {
       leaveLine(entered?.lastInLine);
     }

@@ -17,6 +17,7 @@ export class MeasuredWork implements GaugeSource {
   readonly #make: SeriesFactory;
   readonly #leading = new Map<string, number>();
   readonly #succeeded = new Map<string, number>();
+  readonly #known = new Map<string, number>();
   readonly #beganAt = Date.now() / MS;
 
   constructor(connection: string, names: MetricNames, make: SeriesFactory) {
@@ -31,7 +32,7 @@ export class MeasuredWork implements GaugeSource {
 
   cron({ event }: CronEvent): void {
     const job = this.#names.limited('cron_job', event.type === 'skipped' ? event.name : event.run.name);
-    if (!this.#succeeded.has(job)) this.#begin(job);
+    if (!this.#known.has(job)) this.#begin(job);
     if (event.type === 'skipped') return this.#count(METRICS.cronSkips, { cron_job: job, reason: event.reason });
     if (event.type !== 'finished' && event.type !== 'crashed') return;
     const { state } = event.run;
@@ -59,18 +60,19 @@ export class MeasuredWork implements GaugeSource {
 
   samplesOf(metric: Metric): readonly Sample[] {
     if (metric === METRICS.leader) return this.#samples('election', this.#leading);
+    if (metric === METRICS.cronKnownSince) return this.#samples('cron_job', this.#known);
     return metric === METRICS.cronLastSuccess ? this.#samples('cron_job', this.#succeeded) : [];
   }
 
   /**
-   * A counter that appeared with its first crash would show no increase. A job that never succeeds here would have no
-   * time to compare with: it has the one when measuring began, which no success of this process is before.
+   * A counter that appeared with its first crash would show no increase. A job that succeeds nowhere would have no time
+   * to compare with: it has the one when measuring began. That is no success, and would hide how old the last one is.
    */
   #begin(job: string): void {
     for (const state of ENDS) {
       begun(this.#make.counter(METRICS.cronRuns, { connection: this.#connection, cron_job: job, state }));
     }
-    this.#succeeded.set(job, this.#beganAt);
+    this.#known.set(job, this.#beganAt);
   }
 
   #count(metric: Metric, labels: Labels, by = 1): void {

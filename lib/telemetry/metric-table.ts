@@ -79,9 +79,16 @@ export const METRICS = Object.freeze({
   cronLastSuccess: gauge(
     'cron_last_success_timestamp',
     SECONDS,
-    'Time at which a run last succeeded here, or at which measuring began, since the epoch',
+    'Time at which a run last succeeded here, since the epoch',
     OF_CRON_JOB,
     'max',
+  ),
+  cronKnownSince: gauge(
+    'cron_known_since_timestamp',
+    SECONDS,
+    'Time at which this process, which knows the job, began to measure, since the epoch',
+    OF_CRON_JOB,
+    'min',
   ),
   queueItems: counter('queue_items', '{item}', 'Items of queues that were put, taken, acknowledged or returned', [
     ...OF_CONNECTION,

@@ -100,7 +100,7 @@ export const LAYERS: Layers = {
   decorators: {
     folder: 'decorators',
     mayImport: ['schedule', 'elections', 'service', 'contract'],
-    packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks'],
+    packages: [...NEST, 'reflect-metadata', 'rxjs', 'node:async_hooks', 'node:stream'],
   },
   transports: { folder: 'transports', mayImport: ['contract'], packages: [...NEST, 'rxjs', 'node:http'] },
   schedule: {

@@ -176,7 +176,7 @@ describe('@LeaderOnly', () => {
     expect(made.log).toEqual(['elected true']);
   });
 
-  it('lets an application campaign from its start for a method that a subclass overrides', async () => {
+  it('lets no application campaign for work that a subclass overrides before it calls super, and warns of it once', async () => {
     class Base {
       @LeaderOnly('inherited')
       async run(): Promise<string | undefined> {
@@ -189,9 +189,48 @@ describe('@LeaderOnly', () => {
         return `${await super.run()}, logged`;
       }
     }
-    const { app, elections } = await startInstance(new SharedBackend(), { providers: [Poller, Logged] });
+    @Injectable()
+    class Switched extends Base {
+      override async run() {
+        return undefined;
+      }
+    }
+    const log = watchLog();
+    const backend = new SharedBackend();
+    const providers = [Poller, Switched, Logged, { provide: 'another', useClass: Logged }];
+    const { app, poller, elections } = await startInstance(backend, { providers });
+    await eventually(() => poller.strict().catch(() => undefined), 'it leads');
+    expect([await app.get(Switched).run(), backend.standing('inherited')]).toEqual([undefined, 0]);
+    expect(log.warn.flat().filter((line) => String(line).startsWith('@LeaderOnly'))).toEqual(
+      ['Switched', 'Logged'].map(
+        (name) =>
+          `@LeaderOnly on Base.run makes no application campaign for ${name}, which overrides the method without @LeaderOnly, ` +
+          'before super is called there: put it above the overriding method, too, to campaign from the start',
+      ),
+    );
+    expect(await app.get(Logged).run()).toBe('undefined, logged');
     await eventually(() => elections.term('inherited'), 'it leads');
     expect(await app.get(Logged).run()).toBe('ran, logged');
+  });
+
+  it('lets an application campaign from its start for work whose overriding method is decorated, too', async () => {
+    class Base {
+      @LeaderOnly('inherited')
+      async run(): Promise<string | undefined> {
+        return 'ran';
+      }
+    }
+    @Injectable()
+    class Logged extends Base {
+      @LeaderOnly('inherited')
+      override async run(): Promise<string | undefined> {
+        return `${await super.run()}, logged`;
+      }
+    }
+    const log = watchLog();
+    const { app, elections } = await startInstance(new SharedBackend(), { providers: [Poller, Logged] });
+    await eventually(() => elections.term('inherited'), 'it leads');
+    expect([await app.get(Logged).run(), log.warn]).toEqual(['ran, logged', []]);
   });
 
   it('leaves out a hook that a subclass overrides, and warns of it once', async () => {

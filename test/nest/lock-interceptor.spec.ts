@@ -6,17 +6,22 @@ import {
   Param,
   ParseIntPipe,
   Post,
+  Req,
   Scope,
+  Sse,
+  StreamableFile,
   UseGuards,
   UseInterceptors,
 } from '@nestjs/common';
-import type { CallHandler, CanActivate, ExecutionContext, NestInterceptor, Type } from '@nestjs/common';
+import type { CallHandler, CanActivate, ExecutionContext, MessageEvent, NestInterceptor, Type } from '@nestjs/common';
 import { APP_INTERCEPTOR, ExternalContextCreator } from '@nestjs/core';
 import { ClientProxyFactory, MessagePattern, Transport } from '@nestjs/microservices';
 import type { MicroserviceOptions } from '@nestjs/microservices';
 import { Test } from '@nestjs/testing';
 import { MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import type { IncomingMessage } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
+import { Readable } from 'node:stream';
 import {
   BehaviorSubject,
   catchError,
@@ -26,9 +31,12 @@ import {
   from,
   ignoreElements,
   lastValueFrom,
+  map,
   NEVER,
   Observable,
   of,
+  race,
+  Subject,
   throwError,
   toArray,
 } from 'rxjs';
@@ -37,6 +45,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { deferred } from '../../lib/async/deferred.js';
 import { nextTurn } from '../../lib/async/timer.js';
 import { currentLease, DistributedLock, key, LockInterceptor, LockModule, LockService } from '../../lib/index.js';
+import type { DistributedLockOptions } from '../../lib/index.js';
 import { memory } from '../../lib/memory/memory.backend.js';
 import { watchLog } from '../support/log-lines.js';
 import { serve } from './platforms.js';
@@ -285,14 +294,18 @@ describe('LockInterceptor above other handlers', () => {
 });
 
 /** An interceptor, called as Nest calls it, around a handler whose stream the test controls. */
-async function startIntercepting(handled: Observable<unknown>, handler: [type: Type, method: Function] = STREAM) {
-  const Interceptor = LockInterceptor('stream');
+async function startIntercepting(
+  handled: Observable<unknown>,
+  handler: [type: Type, method: Function] = STREAM,
+  options: DistributedLockOptions = {},
+) {
+  const Interceptor = LockInterceptor('stream', options);
   const { app, backend } = await serve({ providers: [Interceptor] });
   const [type, method] = handler;
   const context = { getClass: () => type, getHandler: () => method };
   const interceptor = app.get<NestInterceptor>(Interceptor);
   const result = await interceptor.intercept(context as never, { handle: () => handled });
-  return { backend, result };
+  return { app, backend, result };
 }
 
 /** A handler that is declared to return an Observable. */
@@ -366,10 +379,12 @@ describe('the lease of a LockInterceptor', () => {
   });
 
   it('is not waited for any more when the subscriber of an async handler has left', async () => {
-    const { backend, result } = await startIntercepting(of('never'), ASYNC);
-    result.subscribe(() => expect.unreachable()).unsubscribe();
-    await nextTurn();
-    expect(backend.busyKeys).toEqual([]);
+    const { app, backend, result } = await startIntercepting(of('never'), ASYNC, { waitMs: Infinity });
+    await using _held = await app.get(LockService).acquire('stream');
+    const subscription = result.subscribe(() => expect.unreachable());
+    await backend.standing('stream', 2);
+    subscription.unsubscribe();
+    await backend.standing('stream', 1);
   });
 
   it('is separate for each subscription: a second one waits for its own lease', async () => {
@@ -378,6 +393,92 @@ describe('the lease of a LockInterceptor', () => {
     const [first, second] = [await lastValueFrom(result), await lastValueFrom(result)];
     expect(first).not.toBe(second);
     expect(backend.requests).toHaveLength(2);
+  });
+});
+
+/** A client that has asked for `/`, and left when the handler said that it was inside. */
+async function leaveRequest(type: Type, inside: Promise<unknown>) {
+  const { url, backend } = await serve({ controllers: [type] });
+  const client = new AbortController();
+  const answered = fetch(url, { signal: client.signal }).then(
+    () => {},
+    () => {},
+  );
+  await inside;
+  const lease = backend.leaseOn('stream') ?? expect.unreachable();
+  client.abort();
+  await answered;
+  return { backend, lease };
+}
+
+describe('the lease of a LockInterceptor whose HTTP client has left', () => {
+  it('is released when an async handler with @Sse has returned a stream that is silent', async () => {
+    const events = new Subject<MessageEvent>();
+    const inside = deferred();
+    @Controller()
+    class SilentController {
+      @Sse()
+      @UseInterceptors(LockInterceptor('stream'))
+      async events() {
+        await nextTurn();
+        return defer(() => (inside.resolve(), events));
+      }
+    }
+    const { backend, lease } = await leaveRequest(SilentController, inside.promise);
+    await lease.released;
+    expect([events.observed, backend.busyKeys]).toEqual([false, []]);
+  });
+
+  it('lasts until the async handler has ended', async () => {
+    const [inside, left, gate] = [deferred(), deferred(), deferred()];
+    @Controller()
+    class SlowController {
+      @Get()
+      @UseInterceptors(LockInterceptor('stream'))
+      async get(@Req() request: IncomingMessage) {
+        request.socket.once('close', left.resolve);
+        inside.resolve();
+        await gate.promise;
+      }
+    }
+    const { backend, lease } = await leaveRequest(SlowController, inside.promise);
+    await left.promise;
+    expect(backend.busyKeys).toEqual(['stream']);
+    gate.resolve();
+    await lease.released;
+    expect(backend.busyKeys).toEqual([]);
+  });
+});
+
+describe('the lease of a LockInterceptor behind a time-out', () => {
+  it.each([
+    ['file', (stream: Readable) => new StreamableFile(stream)],
+    ['stream', (stream: Readable) => stream],
+  ])('lasts until the async handler has returned a %s, which is then destroyed', async (_what, bodyOf) => {
+    const [inside, gate] = [deferred(), deferred()];
+    const stream = new Readable({ read() {} });
+    class TimeoutInterceptor implements NestInterceptor {
+      intercept(_context: ExecutionContext, next: CallHandler) {
+        return race(next.handle(), from(inside.promise).pipe(map(() => 'too late')));
+      }
+    }
+    @Controller()
+    class FileController {
+      @Get()
+      @UseInterceptors(TimeoutInterceptor, LockInterceptor('stream'))
+      async file() {
+        inside.resolve();
+        await gate.promise;
+        return bodyOf(stream);
+      }
+    }
+    const { url, backend } = await serve({ controllers: [FileController] });
+    expect(await (await fetch(url)).text()).toBe('too late');
+    expect(backend.busyKeys).toEqual(['stream']);
+    const { released } = backend.leaseOn('stream') ?? expect.unreachable();
+    gate.resolve();
+    await released;
+    expect([stream.destroyed, backend.busyKeys]).toEqual([true, []]);
   });
 });
 

@@ -9,6 +9,7 @@ import {
   getLockServiceToken,
   InjectLocks,
   LockConfigurationError,
+  LeaderOnly,
   LockModule,
   LockService,
   ReadLock,
@@ -74,6 +75,26 @@ describe('LockModule.forRoot', () => {
     );
     await expect(boot({ imports })).rejects.toThrow('no servers');
     expect([up.last.closes, down.last.closes]).toEqual([1, 1]);
+  });
+
+  it.each([
+    ['connect', 'no servers'],
+    ['explore', '@LeaderOnly on Bad.run'],
+  ])('fails to start with the first error when closing fails, too: %s', async (what, message) => {
+    const definition = observed();
+    const broken = () => {
+      const backend = definition.create();
+      if (what === 'connect') backend.connect = () => Promise.reject(new TypeError('no servers'));
+      backend.close = () => Promise.reject(new TypeError('not closed'));
+      return backend;
+    };
+    @Injectable()
+    class Bad {
+      @LeaderOnly('poller')
+      async run() {}
+    }
+    const imports = [LockModule.forRoot({ backend: { name: 'broken', create: broken } })];
+    await expect(boot({ imports, providers: what === 'explore' ? [Bad] : [] })).rejects.toThrow(message);
   });
 
   it('works in an application context without HTTP, without further imports', async () => {

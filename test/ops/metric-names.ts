@@ -18,6 +18,7 @@ export const METRICS: Readonly<Record<string, { readonly kind: string; readonly 
   distributed_lock_cron_runs_total: { kind: 'counter', labels: ['connection', 'cron_job', 'state'] },
   distributed_lock_cron_skips_total: { kind: 'counter', labels: ['connection', 'cron_job', 'reason'] },
   distributed_lock_cron_last_success_timestamp_seconds: { kind: 'gauge', labels: ['connection', 'cron_job'] },
+  distributed_lock_cron_known_since_timestamp_seconds: { kind: 'gauge', labels: ['connection', 'cron_job'] },
   distributed_lock_queue_items_total: { kind: 'counter', labels: ['connection', 'queue', 'action'] },
   distributed_lock_queue_wait_duration_seconds: { kind: 'histogram', labels: ['connection', 'queue', 'result'] },
   distributed_lock_barrier_wait_duration_seconds: { kind: 'histogram', labels: ['connection', 'barrier', 'result'] },

@@ -83,13 +83,30 @@ describe('the search for a free segment', () => {
     expect(visits).toEqual([{ segment: 11, waitMs: Infinity }]);
   });
 
-  it('tries where callers of this process are last when it may not wait: they may only be trying, too', async () => {
-    const load = new SegmentLoad().of('k');
-    for (const segment of [0, 2, 3]) load.enter(segment);
-    load.hold(2);
-    const { visits, visit } = busy();
-    expect(await visitUntilFound(searchFor({ candidates: upTo(5), load, waits: false }), visit)).toBeUndefined();
-    expect(visits.map(({ segment }) => segment)).toEqual([1, 4, 0, 3]);
+  describe('that may not wait', () => {
+    const FIVE = upTo(5);
+
+    async function visitsAt(entered: readonly number[], load = new SegmentLoad().of('k')) {
+      for (const segment of entered) load.enter(segment);
+      load.hold(2);
+      const { visits, visit } = busy();
+      expect(await visitUntilFound(searchFor({ candidates: FIVE, load, waits: false }), visit)).toBeUndefined();
+      return visits.map(({ segment }) => segment);
+    }
+
+    it('tries where callers of this process are when they are everywhere: they may only be trying, too', async () => {
+      expect(await visitsAt(FIVE)).toEqual([0, 1, 3, 4]);
+    });
+
+    it('tries only where no callers of this process are, unless they are everywhere', async () => {
+      expect(await visitsAt([0, 2, 3])).toEqual([1, 4]);
+    });
+
+    it('tries nowhere when callers are everywhere, and others have just tried in vain', async () => {
+      const load = new SegmentLoad().of('k');
+      load.triedInVain();
+      expect(await visitsAt(FIVE, load)).toEqual([]);
+    });
   });
 
   it('skips tries for a moment after other callers of the process tried in vain', async () => {

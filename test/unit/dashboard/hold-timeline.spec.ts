@@ -52,6 +52,14 @@ describe('the holds of a key', () => {
     expect(timeline.of('k').filter(({ to }) => to === null)).toHaveLength(2);
   });
 
+  it('may be a permit and a lock of one name at once', () => {
+    const timeline = new HoldTimeline();
+    timeline.began('k', OWN, { owner: own, mode: 'exclusive', from: 3_000 });
+    timeline.surveyed('k', surveyed(holder('first', 1_000, 'permit')), 3_100);
+    timeline.began('k', Symbol('another'), { owner: own, mode: 'exclusive', from: 3_200 });
+    expect(timeline.of('k').filter(({ to }) => to === null)).toHaveLength(3);
+  });
+
   it('end with the survey that misses them when nobody follows', () => {
     const timeline = new HoldTimeline();
     timeline.surveyed('k', surveyed(holder('first', 1_000)), 2_000);

@@ -4,6 +4,7 @@ import { LockReentrancyError } from '../../../lib/contract/errors.js';
 import type { Lease } from '../../../lib/contract/lease.js';
 import type { Lock, UsingOptions } from '../../../lib/contract/lock.js';
 import type { LockService } from '../../../lib/service/lock.service.js';
+import { HoldScope } from '../../../lib/service/hold-scope.js';
 import { startLocks } from './locks.js';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
@@ -28,6 +29,20 @@ function startCalls() {
   const failed = () => Promise.reject(new TypeError('failed'));
   return { locks, backend, events, call, failed };
 }
+
+describe('a nested call that gives up while a sibling is stuck', () => {
+  it('leaves the line as it was', async () => {
+    const scope = new HoldScope();
+    await scope.turn(new AbortController().signal);
+    const stuck = scope.lastInLine;
+    const aborting = new AbortController();
+    const given = scope.turn(aborting.signal);
+    expect(scope.lastInLine).not.toBe(stuck);
+    aborting.abort('no');
+    await expect(given).rejects.toBe('no');
+    expect(scope.lastInLine).toBe(stuck);
+  });
+});
 
 describe('a nested call that ends before the calls that have entered inside it', () => {
   it('keeps its place, so that its sibling waits for them', async () => {

@@ -55,21 +55,32 @@ describe('the work of a connection', () => {
     });
   });
 
-  it('knows the last success of a job, and no failure as one: until a success, the time when measuring began', () => {
-    const start = Date.now() / 1_000;
+  it('knows the last success of a job, and no failure as one', () => {
     const { work } = measured();
     const samples = () => work.samplesOf(METRICS.cronLastSuccess);
-    const began = Date.now() / 1_000;
-    expect(samples()).toEqual([]);
+    work.cron(cron({ type: 'skipped', name: 'bills', reason: 'taken' }));
     work.cron(cron({ type: 'finished', run: run('failed') }));
-    const [{ value: first } = { value: 0 }] = samples();
-    expect(first).toBeGreaterThanOrEqual(start);
-    expect(first).toBeLessThanOrEqual(began);
+    expect(samples()).toEqual([]);
     const before = Date.now() / 1_000;
     work.cron(cron({ type: 'finished', run: run('done') }));
     const [{ value, labels } = { value: 0, labels: {} }] = samples();
     expect(labels).toEqual({ connection: 'main', cron_job: 'bills' });
     expect(value).toBeGreaterThanOrEqual(before);
+  });
+
+  it("knows from a job's first event on when measuring began, also after a success", () => {
+    const start = Date.now() / 1_000;
+    const { work } = measured();
+    const samples = () => work.samplesOf(METRICS.cronKnownSince);
+    const began = Date.now() / 1_000;
+    expect(samples()).toEqual([]);
+    work.cron(cron({ type: 'skipped', name: 'bills', reason: 'taken' }));
+    const first = samples();
+    expect(first).toEqual([{ labels: { connection: 'main', cron_job: 'bills' }, value: expect.any(Number) }]);
+    expect(first[0]?.value).toBeGreaterThanOrEqual(start);
+    expect(first[0]?.value).toBeLessThanOrEqual(began);
+    work.cron(cron({ type: 'finished', run: run('done') }));
+    expect(samples()).toEqual(first);
   });
 
   it('counts skipped calls by their reason', () => {
