@@ -27,8 +27,8 @@ const SSE = '__sse__';
  * - Guards run before it. Pipes run inside: the key function sees the request before it is validated.
  * - The lease ends when the handler's stream ends. Then the client is answered.
  * - A client that leaves does not stop an async handler: the lease lasts until its first value or its end. It ends at
- *   once when the handler has sent a value, has `@Sse`, or is declared to return an `Observable`. Unsubscribing stops
- *   these two.
+ *   once when the handler has sent a value, or is declared to return an `Observable`: unsubscribing stops these. So it
+ *   does with `@Sse`, where an async handler that has not returned its stream goes on without the lock.
  * - `currentLease()`, the options and the errors are those of `DistributedLock`. The label is `Class.handler` by
  *   default.
  * - With `onContention: 'skip'` the handler does not run and the client gets an empty answer. A function gets the

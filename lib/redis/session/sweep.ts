@@ -71,12 +71,15 @@ export class Sweeps {
     const next = () => {
       if (!stopped.aborted) this.#sweepAfter(ASK_MS, session, stopped);
     };
-    this.#cancel = after(ms, () => void sweep(session, stopped).catch(this.#failed).then(next), 'unref');
+    const failed = (error: unknown) => {
+      if (!stopped.aborted) this.#failed(error);
+    };
+    this.#cancel = after(ms, () => void sweep(session, stopped).catch(failed).then(next), 'unref');
   }
 
   /** A session that is over is followed by the next one, and a server that refuses is asked again. */
-  readonly #failed = (error: unknown): void => {
-    const isEnd = error instanceof SessionEndedError || this.#stopped.signal.aborted;
-    if (!isEnd) this.#warn(`the sweep has failed, and is tried again in ten minutes: ${(error as Error).message}`);
-  };
+  #failed(error: unknown): void {
+    if (error instanceof SessionEndedError) return;
+    this.#warn(`the sweep has failed, and is tried again in ten minutes: ${(error as Error).message}`);
+  }
 }

@@ -75,6 +75,24 @@ describe('the sweeps of a process', () => {
   });
 });
 
+describe('a sweep that the next session has stopped', () => {
+  it('is not warned of', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const warn = vi.fn<(message: string) => void>();
+    const sweeps = new Sweeps(warn);
+    let refuse!: (error: Error) => void;
+    const refused = new Promise<Answer>((_, reject) => (refuse = reject));
+    sweeps.begin({ keys, run: () => refused });
+    await vi.advanceTimersByTimeAsync(11 * MINUTE_MS);
+    sweeps.begin({ keys, run: () => new Promise<Answer>(() => {}) });
+    refuse(new Error('aborted'));
+    await vi.advanceTimersByTimeAsync(1);
+    expect(warn).not.toHaveBeenCalled();
+    sweeps.stop();
+  });
+});
+
 describe('a sweep', () => {
   /** A session of a database with several parts, whose answers take that long. */
   function slowly(ms: number) {
