@@ -85,7 +85,12 @@ describe('LockModule.forRoot', () => {
     const broken = () => {
       const backend = definition.create();
       if (what === 'connect') backend.connect = () => Promise.reject(new TypeError('no servers'));
-      backend.close = () => Promise.reject(new TypeError('not closed'));
+      const close = backend.close.bind(backend);
+      // Once: the test closes the application as well.
+      backend.close = () => {
+        backend.close = close;
+        return Promise.reject(new TypeError('not closed'));
+      };
       return backend;
     };
     @Injectable()
