@@ -86,6 +86,8 @@ describe('a view', () => {
     });
     await page.getByText('2 instances have answered').waitFor();
     expect(await page.locator('label.instances option').allInnerTexts()).toContain('shop-9 · 9');
+    // A reply that is being read when the page is closed would be an error outside of the tests.
+    await page.unrouteAll({ behavior: 'wait' });
   });
 
   it('shows the lost leases of all instances, also of one that has ended', async () => {
