@@ -176,13 +176,15 @@ describe('@LeaderOnly', () => {
     expect(made.log).toEqual(['elected true']);
   });
 
-  it('lets no application campaign for work that a subclass overrides before it calls super, and warns of it once', async () => {
-    class Base {
-      @LeaderOnly('inherited')
-      async run(): Promise<string | undefined> {
-        return 'ran';
-      }
+  /** Work that the classes of the next tests override. */
+  class Base {
+    @LeaderOnly('inherited')
+    async run(): Promise<string | undefined> {
+      return 'ran';
     }
+  }
+
+  it('lets no application campaign for work that a subclass overrides before it calls super, and warns of it once', async () => {
     @Injectable()
     class Logged extends Base {
       override async run() {
@@ -214,12 +216,6 @@ describe('@LeaderOnly', () => {
   });
 
   it('lets an application campaign from its start for work whose overriding method is decorated, too', async () => {
-    class Base {
-      @LeaderOnly('inherited')
-      async run(): Promise<string | undefined> {
-        return 'ran';
-      }
-    }
     @Injectable()
     class Logged extends Base {
       @LeaderOnly('inherited')
