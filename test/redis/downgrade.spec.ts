@@ -27,7 +27,12 @@ async function setUp() {
   await first.downgrade();
   await first.release();
   const modes = async (key: string) => (await other.lineOf(key)).map(({ mode }) => mode);
-  return { proxy, one, other, modes };
+  /** Resolves when the server has made a reader, and its reply is lost. The proxy may read that reply late. */
+  const lost = async (key: string) => {
+    await expect.poll(() => modes(key), { interval: 5 }).toEqual(['read']);
+    await expect.poll(() => proxy.hasLostReplies, { interval: 5 }).toBe(true);
+  };
+  return { proxy, one, other, modes, lost };
 }
 
 describe('a writer of Redis that becomes a reader', () => {
@@ -64,19 +69,20 @@ describe('a writer of Redis that becomes a reader', () => {
   });
 
   it('and whose answer is lost, before it is released: the key is free', async () => {
-    const { proxy, one, other, modes } = await setUp();
+    const { proxy, one, other, lost } = await setUp();
     const lease = await hold(one, 'k', { mode: 'write' });
     proxy.swallowReplies();
     const downgraded = lease.downgrade();
-    await expect.poll(() => modes('k'), { interval: 5 }).toEqual(['read']);
+    await lost('k');
     const released = lease.release();
     proxy.heal();
     await Promise.all([downgraded, released]);
-    await hold(other, 'k', { mode: 'write' });
+    const next = await hold(other, 'k', { mode: 'write' });
+    expect(next.isHeld()).toBe(true);
   });
 
   it('and whose answer is lost: it is held on', async () => {
-    const { proxy, one, modes } = await setUp();
+    const { proxy, one, modes, lost } = await setUp();
     const lease = await hold(one, 'k', { mode: 'write' });
     const looked: string[] = [];
     const { run } = RedisSession.prototype;
@@ -91,7 +97,7 @@ describe('a writer of Redis that becomes a reader', () => {
     onTestFinished(() => spy.mockRestore());
     proxy.swallowReplies();
     const downgraded = lease.downgrade();
-    await expect.poll(() => modes('k'), { interval: 5 }).toEqual(['read']);
+    await lost('k');
     proxy.heal();
     await downgraded;
     await expect.poll(() => looked).toContain('LOOK');
@@ -117,11 +123,11 @@ describe('a writer of Redis that becomes a reader', () => {
   });
 
   it('and whose server is replaced meanwhile: the next session adopts a reader', async () => {
-    const { proxy, one, other, modes } = await setUp();
+    const { proxy, one, other, modes, lost } = await setUp();
     const lease = await hold(one, 'k', { mode: 'write' });
     proxy.swallowReplies();
     const downgraded = lease.downgrade();
-    await expect.poll(() => modes('k'), { interval: 5 }).toEqual(['read']);
+    await lost('k');
     // A server that is promoted is another one, here with the data of the former.
     await server.ask('REPLICAOF', '127.0.0.1', '1');
     await server.ask('REPLICAOF', 'NO', 'ONE');

@@ -64,6 +64,8 @@ describe('a request to take whose answer is lost', () => {
     proxy.swallowReplies();
     const taking = one.take();
     await expect.poll(takenCount, { interval: 5 }).toBe(':2\r\n');
+    // The other connection may be answered first.
+    await expect.poll(() => proxy.hasLostReplies, { interval: 5 }).toBe(true);
     await first?.lease.release();
     proxy.heal();
     const taken = await taking;

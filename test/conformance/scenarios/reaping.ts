@@ -1,9 +1,13 @@
 import { CONTAINER_CHECK_MS } from '../servers/tested-server.js';
 import type { RawClient } from '../stage/raw-client.js';
+import { multi } from '../wire/multi-requests.js';
 import { create, createContainer, createTtl, exists, getData, remove, setData } from '../wire/node-requests.js';
 import type { Group } from './group.js';
 
 const GONE = /noNode/;
+
+/** In one transaction: a server that checks between the two would delete the node before it has a child. */
+const ttlWithChild = multi([createTtl('/t', 100), create('/t/x')]);
 
 /** Nodes that the server deletes by itself. */
 export const reaping: Group = {
@@ -40,17 +44,17 @@ export const reaping: Group = {
     },
     'a node with a time to live goes when nobody has written it for so long': async (stage) => {
       const [a, b] = [await stage.open('a'), await stage.open('b')];
-      await a.ask(createTtl('/t', 100));
+      await a.ask(ttlWithChild);
       await a.ask(createTtl('/long', 60_000));
       await b.ask(getData('/t', true));
+      await a.ask(remove('/t/x'));
       await b.hear();
       await a.ask(exists('/t'));
       await a.ask(exists('/long'));
     },
     'children keep it': async (stage) => {
       const a = await stage.open('a');
-      await a.ask(createTtl('/t', 100));
-      await a.ask(create('/t/x'));
+      await a.ask(ttlWithChild);
       await passes(a);
       await a.ask(exists('/t'));
       await a.ask(setData('/t', 'x'));
